@@ -1,0 +1,37 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help run test lint goldens bench clean
+
+help: ## List the targets.
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(VENV)/installed: requirements.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+run: $(VENV)/installed ## Install into .venv and start the app.
+	$(BIN)/python -m streamlit run app.py
+
+test: $(VENV)/installed-dev lint ## Install the development set and run every test.
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed-dev ## Check style and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+goldens: $(VENV)/installed-dev ## Rewrite the golden queries.
+	$(BIN)/python -m pytest tests/contract --update-goldens
+
+bench: $(VENV)/installed-dev ## Print speed on seeded synthetic graphs.
+	$(BIN)/python -m bench.hop
+
+clean: ## Remove what was made here.
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,10 @@
+"""Starts the app: the page's frame and the list of pages."""
+
+from pathlib import Path
+
+import streamlit as st
+
+st.set_page_config(page_title="Hopscope", page_icon="🔭", layout="wide")
+st.html(Path(__file__).parent / "static" / "page.css")
+pages = [st.Page("pages/ask.py", title="Ask", url_path="ask", default=True)]
+st.navigation(pages, position="top").run()

@@ -1,0 +1,88 @@
+"""Settings, from the environment and `.streamlit/secrets.toml`. The environment wins."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from platformdirs import user_cache_dir
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from kgcore.errors import ConfigError
+
+SECRETS = Path(".streamlit/secrets.toml")
+
+
+class Config(BaseSettings):
+    """Every setting, each named HOPSCOPE_ and its name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix="HOPSCOPE_", extra="ignore")
+
+    store: str = ""
+    """The address of the graph that the app opens; empty for the demo."""
+    cache_dir: Path = Path(user_cache_dir("hopscope"))
+    """Where the demo's file and the embedder's table are kept."""
+    access_fields: Annotated[frozenset[str], NoDecode] = frozenset({"allowed_principals"})
+    """Properties that hold access metadata, separated by commas: never shown."""
+    chat_url: str = ""
+    """The base URL of an OpenAI-compatible chat server, such as http://localhost:11434/v1; empty for none."""
+    chat_model: str = ""
+    """The chat model's name on that server."""
+    chat_key: SecretStr = SecretStr("")
+    """Its key; empty where the server wants none."""
+    chat_timeout: float = Field(default=60.0, gt=0)
+    """Seconds that one answer may take."""
+
+    @field_validator("access_fields", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, _Secrets(settings_cls)
+
+
+def load_config() -> Config:
+    """The settings now in force. Raises ConfigError that names the setting, never its value."""
+    try:
+        return Config()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "HOPSCOPE_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise ConfigError(f"The setting {name} cannot be used: {first['msg']}.", remedy=f"Correct {name}.") from error
+
+
+@lru_cache(maxsize=1)
+def cache_dir() -> Path:
+    """The folder of what can be made again."""
+    return load_config().cache_dir
+
+
+class _Secrets(TomlConfigSettingsSource):
+    """The `[hopscope]` table of Streamlit's secrets file."""
+
+    def __init__(self, settings_cls: type[BaseSettings]) -> None:
+        super().__init__(settings_cls, SECRETS)
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        try:
+            table = super()._read_file(file_path).get("hopscope", {})
+        except ValueError as error:
+            raise ConfigError(f"{SECRETS} is not valid TOML.", remedy="Correct it, or remove it.") from error
+        return table if isinstance(table, dict) else {}

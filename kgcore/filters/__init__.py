@@ -1,0 +1,17 @@
+"""Filters: one grammar, one tree, one compiler a store."""
+
+from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, AccessFilter
+from kgcore.filters.grammar import And, Comparison, Node, Nothing, Or, comparisons, filter_dict, parse_filter
+
+__all__ = [
+    "DEFAULT_ACCESS_FIELDS",
+    "AccessFilter",
+    "And",
+    "Comparison",
+    "Node",
+    "Nothing",
+    "Or",
+    "comparisons",
+    "filter_dict",
+    "parse_filter",
+]

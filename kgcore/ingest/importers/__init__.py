@@ -1,0 +1,1 @@
+"""Formats that a graph can be read from."""

@@ -1,0 +1,155 @@
+"""Reading a DuckDB graph for pages and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kgcore.filters import AccessFilter
+from kgcore.names import fold
+from kgcore.store.duckdb_read import DuckReader
+from kgcore.store.duckdb_rows import EDGE_COLUMNS
+from kgcore.store.protocol import Page
+from kgcore.types import DocumentInfo, Edge, End, Entity, Vector
+
+MAX_PATHS = 20
+
+
+class DuckBrowser(DuckReader):
+    """`GraphBrowser`, on top of `GraphReader`, over one file."""
+
+    def search(self, prefix: str, filter: AccessFilter, limit: int = 20) -> tuple[End, ...]:
+        text = fold(prefix)
+        if not text:
+            return ()
+        where, params = self.visible(filter, "a")
+        rows = self.file.rows(
+            f"""
+            WITH hit AS (
+                SELECT ord, node, starts_with(folded, $text) AS whole FROM name
+                WHERE starts_with(folded, $text) OR contains(folded, ' ' || $text)
+                   OR ord IN (SELECT name FROM token WHERE starts_with(token, $text))
+            ), shown AS (
+                SELECT a.node, a.name, count(*) AS n FROM adjacency a
+                WHERE a.node IN (SELECT node FROM hit) AND {where} GROUP BY a.node, a.name
+            ), ranked AS (
+                SELECT hit.node, bool_or(hit.whole) AS whole,
+                       (SELECT sum(n) FROM shown s WHERE s.node = hit.node) AS degree
+                FROM hit JOIN shown ON shown.node = hit.node AND shown.name = hit.ord GROUP BY hit.node
+            )
+            SELECT node FROM ranked JOIN entity e ON e.ord = node ORDER BY whole DESC, degree DESC, e.id LIMIT $limit
+            """,
+            {"text": text, "limit": limit, **params},
+        )
+        return self._listed((row[0] for row in rows), filter)
+
+    def hubs(self, filter: AccessFilter, k: int) -> tuple[End, ...]:
+        where, params = self.visible(filter, "a")
+        rows = self.file.rows(
+            f"""
+            WITH counted AS (SELECT a.node, count(*) AS degree FROM adjacency a WHERE {where} GROUP BY a.node)
+            SELECT node FROM counted JOIN entity e ON e.ord = node ORDER BY degree DESC, e.id LIMIT $k
+            """,
+            {"k": k, **params},
+        )
+        return self._listed((row[0] for row in rows), filter)
+
+    def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
+        ords = self.ords([a, b])
+        if a == b or len(ords) < 2:
+            return ()
+        start, goal = ords[a], ords[b]
+        steps: dict[int, list[tuple[int, int]]] = {}  # node -> (node before, edge), on shortest ways only
+        seen, front = {start}, [start]
+        for _ in range(max_hops):
+            reached: dict[int, list[tuple[int, int]]] = {}
+            for node, far, edge in self._half_edges(front, filter):
+                if far not in seen:
+                    reached.setdefault(far, []).append((node, edge))
+            steps |= reached
+            seen |= reached.keys()
+            if goal in reached or not reached:
+                break
+            front = sorted(reached)
+        ways = self._ways(goal, start, steps)
+        edges = self._edges({edge for way in ways for edge in way}, filter)
+        found = [tuple(edges[edge] for edge in way) for way in ways]
+        return tuple(sorted(found, key=lambda way: [edge.id for edge in way])[:MAX_PATHS])
+
+    def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
+        where, params = self.visible(filter, "e")
+        rows = self.file.rows(
+            f"""
+            SELECT e.source_doc_id, min(p.properties->>'$.title'), count(*) FROM edge e
+            JOIN property_set p ON p.ord = e.property_set
+            WHERE e.source_doc_id IS NOT NULL AND {where} GROUP BY 1 ORDER BY 1
+            """,
+            params,
+        )
+        hidden = "title" in filter.access_fields
+        return tuple(DocumentInfo(id=i, title=i if hidden or not title else title, edges=n) for i, title, n in rows)
+
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
+        where, params = self.visible(filter, "e")
+        rows = self.file.rows(
+            f"""
+            WITH part AS (SELECT e.* FROM edge e WHERE ($after IS NULL OR e.id > $after) AND {where}
+                          ORDER BY e.id LIMIT $limit)
+            SELECT {EDGE_COLUMNS}, a.embedding FROM part e
+            JOIN adjacency a ON a.edge = e.ord AND a.node = e.source ORDER BY e.id
+            """,
+            {"after": after, "limit": limit, **params},
+        )
+        edges = [_with_vector(edge, row[12]) for edge, row in zip(self.edges_of(rows, filter), rows, strict=True)]
+        shown = {(row[2], row[5]) for row in rows} | {(row[3], row[6]) for row in rows}
+        known = self.entity_rows(node for node, _ in shown)
+        vectors = self._vectors_of({node for node, _ in shown})
+        entities = [
+            Entity(id=known[node][0], type=known[node][1], name=name, embedding=vectors.get((node, name)))
+            for node, name in shown
+        ]
+        entities.sort(key=lambda entity: (entity.id, entity.name))
+        return Page(edges=tuple(edges), entities=tuple(entities), after=edges[-1].id if len(edges) == limit else None)
+
+    def _listed(self, nodes: Iterable[int], filter: AccessFilter) -> tuple[End, ...]:
+        listed = list(nodes)
+        ends = self.ends(listed, filter)
+        return tuple(ends[node] for node in listed if node in ends)
+
+    def _half_edges(self, nodes: list[int], filter: AccessFilter) -> list[tuple[int, int, int]]:
+        where, params = self.visible(filter, "a")
+        rows = self.file.rows(
+            f"SELECT a.node, a.far, a.edge FROM adjacency a WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) "
+            f"AND {where} ORDER BY a.node, a.far, a.edge",
+            {"nodes": nodes, **params},
+        )
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def _ways(self, goal: int, start: int, steps: dict[int, list[tuple[int, int]]]) -> list[list[int]]:
+        """Every shortest way as its edges in order, bounded before ids order and cut them."""
+        ways: list[tuple[int, list[int]]] = [(goal, [])]
+        while ways and ways[0][0] != start:
+            ways = [(node, [edge, *way]) for at, way in ways for node, edge in steps.get(at, ())][:10_000]
+        return [way for _, way in ways]
+
+    def _edges(self, ords: set[int], filter: AccessFilter) -> dict[int, Edge]:
+        rows = self.file.rows(
+            f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($ords::INTEGER[]))",
+            {"ords": sorted(ords)},
+        )
+        return {row[0]: edge for row, edge in zip(rows, self.edges_of(rows, filter), strict=True)}
+
+    def _vectors_of(self, nodes: set[int]) -> dict[tuple[int, str], Vector]:
+        rows = self.file.rows(
+            "SELECT node, name, embedding FROM name WHERE embedding IS NOT NULL "
+            "AND node IN (SELECT unnest($nodes::INTEGER[]))",
+            {"nodes": sorted(nodes)},
+        )
+        return {(row[0], row[1]): np.asarray(row[2], np.float32) for row in rows}
+
+
+def _with_vector(edge: Edge, values: tuple[float, ...] | None) -> Edge:
+    if values is None:
+        return edge
+    return Edge(**{**edge.__dict__, "embedding": np.asarray(values, np.float32)})

@@ -1,0 +1,87 @@
+"""Passages in the same DuckDB file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import duckdb
+import pyarrow as pa
+
+from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
+from kgcore.filters.sql import compile_chunk_filter
+from kgcore.store.duckdb_file import DuckFile
+from kgcore.store.duckdb_rows import properties_of
+from kgcore.store.duckdb_write import json_text, vector_column
+from kgcore.types import Chunk, Document, Vector
+
+_compiled = lru_cache(maxsize=256)(compile_chunk_filter)
+
+
+class DuckChunks:
+    """`ChunkStore` over one file."""
+
+    def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
+        self.file = file
+        self.access_fields = access_fields
+
+    def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
+        rows = self.file.rows(
+            "SELECT id, document_id, content, metadata FROM chunk WHERE id IN (SELECT unnest($ids::VARCHAR[]))",
+            {"ids": list(ids)},
+        )
+        found = {row[0]: self._document(row, self.access_fields) for row in rows}
+        return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
+
+    def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
+        if self.file.dimension is None:
+            return ()
+        where, params = _compiled(filter.node)
+        rows = self.file.rows(
+            f"""
+            SELECT c.id, c.document_id, c.content, c.metadata,
+                   round(array_inner_product(c.embedding, $vector::FLOAT[{self.file.dimension}]), 6) AS score
+            FROM chunk c WHERE c.embedding IS NOT NULL AND {where or "true"} ORDER BY score DESC, c.id LIMIT $k
+            """,
+            {"vector": vector.tolist(), "k": k, **params},
+        )
+        return tuple(self._document(row, filter.access_fields, row[4]) for row in rows)
+
+    def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
+        unique = {chunk.id: chunk for chunk in chunks}
+        listed = list(unique.values())
+        vector = next((c.embedding for c in listed if c.embedding is not None), None)
+        metadata = [json_text(c.metadata) for c in listed]
+
+        def change(cursor: duckdb.DuckDBPyConnection) -> None:
+            if vector is not None:
+                self.file.use_embedder(cursor, embedder, len(vector))
+            staged = pa.table(
+                {
+                    "id": pa.array(list(unique), pa.string()),
+                    "document_id": pa.array([c.document_id for c in listed], pa.string()),
+                    "content": pa.array([c.content for c in listed], pa.string()),
+                    "metadata": pa.array(metadata, pa.string()),
+                    "embedding": vector_column([c.embedding for c in listed], self.file.dimension),
+                }
+            )
+            cursor.register("staged_chunk", staged)
+            cursor.execute("DELETE FROM chunk WHERE id IN (SELECT id FROM staged_chunk)")
+            cursor.execute("INSERT INTO chunk SELECT * FROM staged_chunk")
+            cursor.unregister("staged_chunk")
+
+        self.file.write(change)
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        self.file.write(
+            lambda cursor: cursor.execute(
+                "DELETE FROM chunk WHERE list_contains($ids::VARCHAR[], id) "
+                "OR list_contains($ids::VARCHAR[], document_id)",
+                {"ids": list(ids)},
+            )
+        )
+
+    @staticmethod
+    def _document(row: Sequence[object], access_fields: frozenset[str], score: float | None = None) -> Document:
+        metadata = dict(properties_of(str(row[3]), access_fields))
+        return Document(id=str(row[0]), content=str(row[2]), metadata={**metadata, "document_id": row[1]}, score=score)

@@ -1,0 +1,196 @@
+"""Finding seeds in a DuckDB graph: by name, by mention, by vector. Only names that a visible edge gives count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import fuzz
+
+from kgcore.filters import AccessFilter
+from kgcore.names import fold, spelling_distance, tokens, words_of
+from kgcore.store.duckdb_file import DuckFile
+from kgcore.store.duckdb_rows import DuckRows
+from kgcore.types import Match, Vector
+
+
+class DuckNames(DuckRows):
+    """The seeding part of `GraphReader` over one file."""
+
+    def __init__(self, file: DuckFile) -> None:
+        super().__init__(file)
+        self._vectors: (
+            tuple[int, tuple[npt.NDArray[np.float32], npt.NDArray[np.int32], npt.NDArray[np.int32]]] | None
+        ) = None
+
+    def find_mentions(self, spans: Sequence[str], filter: AccessFilter, *, spelled: bool = False) -> tuple[Match, ...]:
+        asked = [words_of(span) for span in spans]
+        params = {"words": sorted(set(asked)), "distance": [spelling_distance(w) for w in sorted(set(asked))]}
+        rows = self.file.rows(
+            _SPELLED_MENTIONS if spelled else _MENTIONS, params if spelled else {"words": params["words"]}
+        )
+        shown = self._visible_names(rows, filter)
+        found = [
+            _match(query, row, 1 - row[5] / len(words), shown[row[0]])
+            for query, words in enumerate(asked)
+            for row in rows
+            if row[4] == words and row[0] in shown
+        ]
+        return _best(found, None)
+
+    def match_names(self, names: Sequence[str], filter: AccessFilter, limit: int) -> tuple[Match, ...]:
+        folded = [fold(name) for name in names]
+        rows = self.file.rows(_SAME_NAMES, {"folded": sorted(set(folded))})
+        shown = self._visible_names(rows, filter)
+        found = [
+            _match(query, row, 1.0, shown[row[0]])
+            for query, text in enumerate(folded)
+            for row in rows
+            if row[4] == text and row[0] in shown
+        ]
+        left = [i for i in range(len(names)) if i not in {match.query for match in found}]
+        for spelled in (False, True):
+            hits = self._token_matches({i: tokens(names[i]) for i in left}, filter, spelled=spelled)
+            found += [_match(i, row, _likeness(names[i], row[3]), type_) for i, row, type_ in hits]
+            left = [i for i in left if i not in {hit[0] for hit in hits}]
+        return _best(found, limit)
+
+    def nearest_entities(self, vectors: Sequence[Vector], filter: AccessFilter, k: int) -> tuple[Match, ...]:
+        found: list[Match] = []
+        for query, vector in enumerate(vectors if self.file.dimension else ()):
+            found += _best(self._nearest(query, vector, filter, k), k)
+        return tuple(found)
+
+    def _nearest(self, query: int, vector: Vector, filter: AccessFilter, k: int) -> list[Match]:
+        """Fetches on until k visible entities are found or no name is left."""
+        matrix, ords, nodes = self._name_vectors()
+        rough = matrix @ vector
+        size = max(32, 4 * k)
+        while True:
+            close = np.argpartition(-rough, size)[:size] if size < len(rough) else np.arange(len(rough))
+            # Scored again row by row in float64: a product's last bits depend on how many rows it has.
+            exact = (matrix[close].astype(np.float64) * vector.astype(np.float64)).sum(axis=1).round(6)
+            rows = [(int(ords[i]), int(nodes[i]), float(score)) for i, score in zip(close, exact, strict=True)]
+            shown = self._visible_names(rows, filter)
+            entities = self.entity_rows(node for ord_, node, _ in rows if ord_ in shown)
+            names = self.name_rows(shown)
+            found = [
+                Match(query=query, entity_id=entities[node][0], name=names[ord_], type=shown[ord_], score=score)
+                for ord_, node, score in rows
+                if ord_ in shown
+            ]
+            best = _best(found, k)
+            limit = float(rough[close].min()) + 1e-5 if size < len(rough) else -2.0
+            if size >= len(rough) or (len(best) == k and best[-1].score > limit):
+                return list(best)
+            size *= 8
+
+    def _name_vectors(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """All name vectors with their name and entity numbers, read once a version (1.5 kB a name)."""
+        version = self.file.version
+        if self._vectors is None or self._vectors[0] != version:
+            columns = self.file.columns(
+                "SELECT embedding, ord, node FROM name WHERE embedding IS NOT NULL ORDER BY ord"
+            )
+            matrix = columns["embedding"].reshape(-1, self.file.dimension or 1)
+            self._vectors = (version, (matrix, columns["ord"], columns["node"]))
+        return self._vectors[1]
+
+    def _token_matches(
+        self, wanted: Mapping[int, list[str]], filter: AccessFilter, *, spelled: bool
+    ) -> list[tuple[int, tuple[Any, ...], str]]:
+        """(query, name row, type) for every visible name that holds all tokens of a query."""
+        words = sorted({token for listed in wanted.values() for token in listed})
+        if not words:
+            return []
+        variants = self._spellings(words) if spelled else [(word, word) for word in words]
+        asked = [(i, word, len(set(listed))) for i, listed in wanted.items() for word in dict.fromkeys(listed)]
+        rows = self.file.rows(
+            """
+            WITH asked AS (SELECT unnest($query::INTEGER[]) AS query, unnest($word::VARCHAR[]) AS word,
+                                  unnest($size::INTEGER[]) AS size),
+                 variant AS (SELECT unnest($from::VARCHAR[]) AS word, unnest($to::VARCHAR[]) AS token),
+                 hit AS (SELECT asked.query, asked.size, token.name FROM asked JOIN variant USING (word)
+                         JOIN token USING (token) GROUP BY asked.query, asked.size, token.name
+                         HAVING count(DISTINCT asked.word) = asked.size)
+            SELECT hit.query, n.ord, n.node, n.id, n.name FROM hit JOIN name n ON n.ord = hit.name
+            """,
+            {
+                "query": [a[0] for a in asked],
+                "word": [a[1] for a in asked],
+                "size": [a[2] for a in asked],
+                "from": [v[0] for v in variants],
+                "to": [v[1] for v in variants],
+            },
+        )
+        shown = self._visible_names([row[1:] for row in rows], filter)
+        return [(row[0], row[1:], shown[row[1]]) for row in rows if row[1] in shown]
+
+    def _spellings(self, words: Sequence[str]) -> list[tuple[str, str]]:
+        rows = self.file.rows(
+            """
+            WITH asked AS (SELECT unnest($word::VARCHAR[]) AS word, unnest($distance::INTEGER[]) AS distance),
+                 known AS (SELECT DISTINCT token FROM token
+                           WHERE token[1] IN (SELECT word[1] FROM asked))
+            SELECT asked.word, known.token FROM asked JOIN known ON known.token[1] = asked.word[1]
+            WHERE known.token = asked.word OR (abs(length(known.token) - length(asked.word)) <= asked.distance
+                  AND damerau_levenshtein(known.token, asked.word) <= asked.distance)
+            """,
+            {"word": list(words), "distance": [spelling_distance(word) for word in words]},
+        )
+        return [(row[0], row[1]) for row in rows]
+
+    def _visible_names(self, rows: Sequence[tuple[Any, ...]], filter: AccessFilter) -> dict[int, str]:
+        """Of name rows (ord, node, ...), those that a visible edge gives, with the entity's type."""
+        if not rows:
+            return {}
+        where, params = self.visible(filter, "a")
+        found = self.file.rows(
+            f"""SELECT DISTINCT a.name, a.node FROM adjacency a WHERE a.node IN (SELECT unnest($nodes::INTEGER[]))
+                AND a.name IN (SELECT unnest($names::INTEGER[])) AND {where}""",
+            {"nodes": sorted({row[1] for row in rows}), "names": sorted({row[0] for row in rows}), **params},
+        )
+        entities = self.entity_rows(node for _, node in found)
+        return {name: entities[node][1] for name, node in found}
+
+    @property
+    def _vector_type(self) -> str:
+        return f"FLOAT[{self.file.dimension}]"
+
+
+_SAME_NAMES = """
+SELECT ord, node, id, name, folded FROM name WHERE folded IN (SELECT unnest($folded::VARCHAR[]))
+"""
+_MENTIONS = """
+SELECT ord, node, id, name, words, 0 FROM name WHERE words IN (SELECT unnest($words::VARCHAR[]))
+"""
+_SPELLED_MENTIONS = """
+WITH asked AS (SELECT unnest($words::VARCHAR[]) AS words, unnest($distance::INTEGER[]) AS distance)
+SELECT n.ord, n.node, n.id, n.name, asked.words, damerau_levenshtein(n.words, asked.words) AS letters
+FROM name n JOIN asked ON n.words[1] = asked.words[1]
+WHERE abs(length(n.words) - length(asked.words)) <= asked.distance
+  AND damerau_levenshtein(n.words, asked.words) <= asked.distance
+"""
+
+
+def _likeness(asked: str, name: str) -> float:
+    """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
+    score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100
+    return round(min(score, 0.99), 6)
+
+
+def _match(query: int, row: Sequence[Any], score: float, type_: str) -> Match:
+    return Match(query=query, entity_id=row[2], name=row[3], type=type_, score=round(float(score), 6))
+
+
+def _best(matches: Iterable[Match], limit: int | None) -> tuple[Match, ...]:
+    """Each entity once a query, by its best name (then the first), in order, at most `limit` a query."""
+    ordered = sorted(matches, key=lambda m: (m.query, -m.score, m.entity_id, m.name))
+    taken: dict[int, dict[str, Match]] = {}
+    for match in ordered:
+        listed = taken.setdefault(match.query, {})
+        if match.entity_id not in listed and (limit is None or len(listed) < limit):
+            listed[match.entity_id] = match
+    return tuple(match for listed in taken.values() for match in listed.values())

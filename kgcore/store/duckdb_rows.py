@@ -1,0 +1,157 @@
+"""Rows of a DuckDB graph by their number, and what a filter lets through: remembered for one version of the data.
+
+A small query costs DuckDB a millisecond or two whatever it reads, so a hop asks for numbers and looks up texts here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from kgcore.filters import AccessFilter
+from kgcore.filters.sql import compile_edge_filter
+from kgcore.store.duckdb_file import DuckFile
+from kgcore.types import Edge, PropertyValue
+
+K = TypeVar("K")
+V = TypeVar("V")
+MAX_KEPT = 300_000
+MAX_SETS = 20_000
+_compiled = lru_cache(maxsize=256)(compile_edge_filter)
+
+EDGE_COLUMNS = (
+    "e.ord, e.id, e.source, e.target, e.relation, e.src_name, e.dst_name, e.key, e.description, e.source_doc_id, "
+    "e.property_set, e.fact"
+)
+
+
+@dataclass
+class _Kept:
+    """The caches of one version. A reader holds on to one, so another version never mixes in."""
+
+    version: int
+    entities: dict[int, tuple[str, str]] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    properties: dict[int, str] = field(default_factory=dict)
+    ords: dict[str, int] = field(default_factory=dict)
+    sets: dict[str, list[int] | None] = field(default_factory=dict)
+
+
+class DuckRows:
+    """What reading methods share. Its caches hold rows whether visible or not: they are reached only by numbers
+    that came through a filter."""
+
+    def __init__(self, file: DuckFile) -> None:
+        self.file = file
+        self._current = _Kept(version=file.version)
+
+    def visible(self, filter: AccessFilter, alias: str) -> tuple[str, dict[str, object]]:
+        """The condition under which rows of `edge e` or `adjacency a` are visible, and its parameters."""
+        compiled = _compiled(filter.node)
+        params = {name: value for name, value in compiled.params.items() if f"${name}:" in compiled.edge}
+        parts = []
+        if compiled.properties:
+            allowed = self._allowed(filter)
+            if allowed is None:
+                parts.append(f"{alias}.property_set IN (SELECT p.ord FROM property_set p WHERE {compiled.properties})")
+                params = dict(compiled.params)
+            else:
+                parts.append(f"{alias}.property_set IN (SELECT unnest($allowed::INTEGER[]))")
+                params["allowed"] = allowed
+        if compiled.edge:
+            column = "e.ord" if alias == "e" else "a.edge"
+            own = "SELECT e.ord FROM edge e JOIN property_set p ON p.ord = e.property_set"
+            parts.append(f"{column} IN ({own} WHERE {compiled.edge})")
+        return " AND ".join(parts) or "true", params
+
+    def ords(self, ids: Iterable[str]) -> dict[str, int]:
+        """The file's own numbers of entities, visible or not: only for use under a filter."""
+        sql = "SELECT id, ord FROM entity WHERE id IN (SELECT unnest($keys::VARCHAR[]))"
+        return self._look_up(self._kept.ords, ids, sql, lambda row: row[1])
+
+    def entity_rows(self, ords: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """(id, type) by number."""
+        sql = "SELECT ord, id, type FROM entity WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
+        return self._look_up(self._kept.entities, ords, sql, lambda row: (row[1], row[2]))
+
+    def name_rows(self, ords: Iterable[int]) -> dict[int, str]:
+        """Spellings by number."""
+        sql = "SELECT ord, name FROM name WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
+        return self._look_up(self._kept.names, ords, sql, lambda row: row[1])
+
+    def edges_of(self, rows: list[tuple[Any, ...]], filter: AccessFilter) -> list[Edge]:
+        """Edges from rows of EDGE_COLUMNS, their access metadata stripped."""
+        sql = "SELECT ord, CAST(properties AS VARCHAR) FROM property_set WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
+        properties = self._look_up(self._kept.properties, (row[10] for row in rows), sql, lambda row: row[1])
+        entities = self.entity_rows(ord_ for row in rows for ord_ in row[2:4])
+        return [
+            Edge(
+                id=row[1],
+                source_id=entities[row[2]][0],
+                target_id=entities[row[3]][0],
+                relation=row[4],
+                src_name=row[5],
+                dst_name=row[6],
+                key=row[7],
+                description=row[8],
+                source_doc_id=row[9],
+                properties=properties_of(properties[row[10]], filter.access_fields),
+            )
+            for row in rows
+        ]
+
+    def _allowed(self, filter: AccessFilter) -> list[int] | None:
+        """The property sets that pass; None when they are too many to hand over."""
+        kept = self._kept.sets
+        try:
+            return kept[filter.key]
+        except KeyError:
+            compiled = _compiled(filter.node)
+            params = {name: value for name, value in compiled.params.items() if f"${name}:" in compiled.properties}
+            sql = f"SELECT p.ord FROM property_set p WHERE {compiled.properties} ORDER BY p.ord LIMIT {MAX_SETS + 1}"
+            found = [row[0] for row in self.file.rows(sql, params)]
+            allowed = found if len(found) <= MAX_SETS else None
+            _keep(kept, {filter.key: allowed}, 64)
+            return allowed
+
+    def _look_up(
+        self, kept: dict[K, V], keys: Iterable[K], sql: str, value: Callable[[tuple[Any, ...]], V]
+    ) -> dict[K, V]:
+        """The rows of these keys, from the cache or by one query; never read from the cache twice."""
+        wanted = dict.fromkeys(keys)
+        found = {key: row for key in wanted if (row := kept.get(key)) is not None}
+        missing = [key for key in wanted if key not in found]
+        if missing:
+            fresh = {row[0]: value(row) for row in self.file.rows(sql, {"keys": missing})}
+            _keep(kept, fresh)
+            found |= fresh
+        return found
+
+    @property
+    def _kept(self) -> _Kept:
+        if self._current.version != self.file.version:
+            self._current = _Kept(version=self.file.version)
+        return self._current
+
+
+def properties_of(text: str, access_fields: frozenset[str]) -> Mapping[str, PropertyValue]:
+    """Properties from their JSON, lists as tuples, without the access fields. Not to be changed: it is shared."""
+    return _properties(text, access_fields)
+
+
+@lru_cache(maxsize=4096)
+def _properties(text: str, access_fields: frozenset[str]) -> Mapping[str, PropertyValue]:
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in json.loads(text).items()
+        if name not in access_fields
+    }
+
+
+def _keep(kept: dict[K, V], items: Mapping[K, V], limit: int = MAX_KEPT) -> None:
+    if len(kept) + len(items) > limit:
+        kept.clear()
+    kept.update(items)

@@ -1,0 +1,282 @@
+"""Writing a DuckDB graph: staged as Arrow tables, joined into place by SQL, one transaction a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from kgcore.errors import StoreError
+from kgcore.filters.grammar import _is_unicode
+from kgcore.names import fact_id, fold, tokens, words_of
+from kgcore.store.duckdb_file import DuckFile
+from kgcore.types import Edge, Entity, PropertyValue, Vector
+
+_INT64 = (-(2**63), 2**63 - 1)
+
+
+class DuckWriter:
+    """`GraphWriter` over one file."""
+
+    file: DuckFile
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self.file.transaction():
+            yield
+
+    def upsert(self, entities: Sequence[Entity], edges: Sequence[Edge], *, embedder: str | None = None) -> None:
+        known = {entity.id: entity for entity in entities}
+        unique = {edge.id: edge for edge in edges}
+        names = _names(entities, list(unique.values()))
+        staged_edges = _edge_table(list(unique.values()))
+        given = [x.embedding for x in entities] + [x.embedding for x in edges]
+        vector = next((v for v in given if v is not None), None)
+
+        def change(cursor: duckdb.DuckDBPyConnection) -> None:
+            if vector is not None:
+                self.file.use_embedder(cursor, embedder, len(vector))
+            size = self.file.dimension
+            cursor.register("staged_entity", _entity_table(known))
+            cursor.register("staged_name", _name_table(names, size))
+            cursor.register("staged_edge", staged_edges)
+            cursor.register("staged_vector", _vector_table([e.embedding for e in unique.values()], list(unique), size))
+            missing = cursor.execute(_MISSING_ENDS).fetchall()
+            if missing:
+                raise StoreError(
+                    f"Edge {missing[0][0]} joins an entity that is not in the graph: {missing[0][1]}.",
+                    remedy="Write the entities together with their edges.",
+                )
+            for statement in _UPSERT.split(";\n"):
+                cursor.execute(statement)
+            for table in ("staged_entity", "staged_name", "staged_edge", "staged_vector"):
+                cursor.unregister(table)
+
+        self.file.write(change)
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        def change(cursor: duckdb.DuckDBPyConnection) -> None:
+            cursor.execute(
+                "CREATE OR REPLACE TEMP TABLE gone AS SELECT ord, source, target FROM edge "
+                "WHERE source_doc_id IN (SELECT unnest($ids::VARCHAR[]))",
+                {"ids": list(ids)},
+            )
+            cursor.execute("DELETE FROM adjacency WHERE edge IN (SELECT ord FROM gone)")
+            cursor.execute("DELETE FROM edge WHERE ord IN (SELECT ord FROM gone)")
+            cursor.execute(
+                "DELETE FROM entity WHERE ord IN (SELECT source FROM gone UNION SELECT target FROM gone) "
+                "AND ord NOT IN (SELECT node FROM adjacency)"
+            )
+            _prune(cursor)
+            cursor.execute("DROP TABLE gone")
+
+        self.file.write(change)
+
+    def set_access(self, document_ids: Sequence[str], metadata: Mapping[str, PropertyValue]) -> None:
+        ids, patch = list(document_ids), json_text(metadata)
+
+        def change(cursor: duckdb.DuckDBPyConnection) -> None:
+            cursor.execute(
+                "CREATE OR REPLACE TEMP TABLE changed AS SELECT e.ord, "
+                "CAST(json_merge_patch(p.properties, $patch::JSON) AS VARCHAR) AS properties FROM edge e "
+                "JOIN property_set p ON p.ord = e.property_set "
+                "WHERE e.source_doc_id IN (SELECT unnest($ids::VARCHAR[]))",
+                {"ids": ids, "patch": patch},
+            )
+            cursor.execute(_NEW_PROPERTY_SETS.format(staged="changed"))
+            for table, column in (("edge", "ord"), ("adjacency", "edge")):
+                cursor.execute(
+                    f"UPDATE {table} SET property_set = p.ord FROM changed c JOIN property_set p "
+                    f"ON CAST(p.properties AS VARCHAR) = c.properties WHERE {table}.{column} = c.ord"
+                )
+            cursor.execute(
+                "UPDATE chunk SET metadata = json_merge_patch(metadata, $patch::JSON) "
+                "WHERE list_contains($ids::VARCHAR[], id) OR list_contains($ids::VARCHAR[], document_id)",
+                {"ids": ids, "patch": patch},
+            )
+            _prune(cursor)
+            cursor.execute("DROP TABLE changed")
+
+        self.file.write(change)
+
+    def optimize(self) -> None:
+        def change(cursor: duckdb.DuckDBPyConnection) -> None:
+            for table, order in (("adjacency", "node, far, edge"), ("token", "token, name"), ("entity", "id")):
+                columns = [row[0] for row in cursor.execute(f"DESCRIBE {table}").fetchall()]
+                definition = ", ".join(
+                    f"{name} {type_}" for name, type_, *_ in cursor.execute(f"DESCRIBE {table}").fetchall()
+                )
+                cursor.execute(f"CREATE TABLE sorted ({definition})")
+                cursor.execute(f"INSERT INTO sorted SELECT {', '.join(columns)} FROM {table} ORDER BY {order}")
+                cursor.execute(f"DROP TABLE {table}")
+                cursor.execute(f"ALTER TABLE sorted RENAME TO {table}")
+
+        self.file.write(change)
+        self.file.checkpoint()
+
+
+def json_text(properties: Mapping[str, PropertyValue]) -> str:
+    """Properties as JSON with sorted keys; None values are dropped. Raises StoreError for what cannot be kept."""
+    kept = {name: _checked(name, value) for name, value in properties.items() if value is not None}
+    return json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def vector_column(vectors: Sequence[Vector | None], size: int | None) -> pa.Array:
+    """Unit vectors as one Arrow column of fixed-size lists; without a dimension a column of nulls."""
+    dimension = size or 1
+    data = np.zeros((len(vectors), dimension), np.float32)
+    missing = np.ones(len(vectors), bool)
+    for i, vector in enumerate(vectors):
+        if vector is None:
+            continue
+        if vector.shape != (dimension,):
+            raise StoreError(
+                f"A vector has {vector.size} numbers, the graph's have {dimension}.",
+                remedy="Use the embedder that the graph was made with.",
+            )
+        length = float(np.linalg.norm(vector))
+        if length > 0 and np.isfinite(length):
+            data[i] = vector if abs(length - 1) < 1e-5 else vector / length
+            missing[i] = False
+    values = pa.array(data.ravel(), pa.float32())
+    return pa.FixedSizeListArray.from_arrays(values, dimension, mask=pa.array(missing))
+
+
+def _checked(name: str, value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_checked(name, item) for item in value]
+    if isinstance(value, bool) or (isinstance(value, int) and _INT64[0] <= value <= _INT64[1]):
+        return value
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    if isinstance(value, str) and "\0" not in value and _is_unicode(value):
+        return value
+    raise StoreError(
+        f"The property {name!r} has a value that cannot be stored: {str(value)[:60]!r}.",
+        remedy="Keep numbers finite and within 64 bits, texts valid Unicode, and lists flat.",
+    )
+
+
+def _names(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[str, str], Vector | None]:
+    """Every spelling of every entity; a spelling has the vector of the record whose folded name it shares."""
+    vectors = {(e.id, fold(e.name)): e.embedding for e in entities if e.embedding is not None}
+    pairs = [(e.id, e.name) for e in entities]
+    pairs += [pair for e in edges for pair in ((e.source_id, e.src_name), (e.target_id, e.dst_name))]
+    return {(id_, name): vectors.get((id_, fold(name))) for id_, name in pairs}
+
+
+def _entity_table(entities: Mapping[str, Entity]) -> pa.Table:
+    return pa.table(
+        {
+            "id": pa.array(list(entities), pa.string()),
+            "type": pa.array([e.type for e in entities.values()], pa.string()),
+            "position": pa.array(range(len(entities)), pa.int32()),
+        }
+    )
+
+
+def _name_table(names: Mapping[tuple[str, str], Vector | None], size: int | None) -> pa.Table:
+    return pa.table(
+        {
+            "id": pa.array([id_ for id_, _ in names], pa.string()),
+            "name": pa.array([name for _, name in names], pa.string()),
+            "folded": pa.array([fold(name) for _, name in names], pa.string()),
+            "words": pa.array([words_of(name) for _, name in names], pa.string()),
+            "tokens": pa.array([sorted(set(tokens(name))) for _, name in names], pa.list_(pa.string())),
+            "embedding": vector_column(list(names.values()), size),
+            "position": pa.array(range(len(names)), pa.int32()),
+        }
+    )
+
+
+def _edge_table(edges: Sequence[Edge]) -> pa.Table:
+    text = {name: pa.array([getattr(e, name) for e in edges], pa.string()) for name in _EDGE_TEXTS}
+    return pa.table(
+        {
+            **text,
+            "fact": pa.array(
+                [fact_id(e.source_id, e.relation, e.key, e.target_id, e.dst_name) for e in edges], pa.string()
+            ),
+            "properties": pa.array([json_text(e.properties) for e in edges], pa.string()),
+            "position": pa.array(range(len(edges)), pa.int32()),
+        }
+    )
+
+
+def _vector_table(vectors: Sequence[Vector | None], ids: Sequence[str], size: int | None) -> pa.Table:
+    return pa.table({"id": pa.array(ids, pa.string()), "embedding": vector_column(vectors, size)})
+
+
+def _prune(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Drops names that no edge gives and property sets that no edge has."""
+    cursor.execute("DELETE FROM name WHERE ord NOT IN (SELECT name FROM adjacency)")
+    cursor.execute("DELETE FROM token WHERE name NOT IN (SELECT ord FROM name)")
+    # The last number stays taken: a number that comes to mean other metadata could meet a filter's remembered ones.
+    cursor.execute(
+        "DELETE FROM property_set WHERE ord NOT IN (SELECT property_set FROM edge) "
+        "AND ord < (SELECT max(ord) FROM property_set)"
+    )
+
+
+_EDGE_TEXTS = (
+    "id",
+    "source_id",
+    "target_id",
+    "relation",
+    "key",
+    "description",
+    "src_name",
+    "dst_name",
+    "source_doc_id",
+)
+
+_MISSING_ENDS = """
+SELECT s.id, end_id FROM (SELECT id, unnest([source_id, target_id]) AS end_id FROM staged_edge) s
+WHERE end_id NOT IN (SELECT id FROM entity) AND end_id NOT IN (SELECT id FROM staged_entity) ORDER BY 1, 2 LIMIT 1
+"""
+
+_NEW_PROPERTY_SETS = """
+INSERT INTO property_set
+SELECT (SELECT coalesce(max(ord), -1) FROM property_set) + row_number() OVER (ORDER BY properties), properties
+FROM (SELECT DISTINCT properties FROM {staged}
+      WHERE properties NOT IN (SELECT CAST(properties AS VARCHAR) FROM property_set))
+"""
+
+_UPSERT = f"""
+UPDATE entity SET type = s.type FROM staged_entity s WHERE entity.id = s.id AND entity.type <> s.type;
+INSERT INTO entity
+SELECT (SELECT coalesce(max(ord), -1) FROM entity) + row_number() OVER (ORDER BY position), id, type
+FROM staged_entity WHERE id NOT IN (SELECT id FROM entity);
+UPDATE name SET embedding = s.embedding FROM staged_name s
+WHERE name.id = s.id AND name.name = s.name AND s.embedding IS NOT NULL;
+CREATE OR REPLACE TEMP TABLE fresh AS
+SELECT (SELECT coalesce(max(ord), -1) FROM name) + row_number() OVER (ORDER BY s.position) AS ord,
+       e.ord AS node, s.id, s.name, s.folded, s.words, s.embedding, s.tokens
+FROM staged_name s JOIN entity e ON e.id = s.id
+WHERE NOT EXISTS (SELECT 1 FROM name n WHERE n.id = s.id AND n.name = s.name);
+INSERT INTO name SELECT ord, node, id, name, folded, words, embedding FROM fresh;
+INSERT INTO token SELECT unnest(tokens), ord FROM fresh;
+DROP TABLE fresh;
+{_NEW_PROPERTY_SETS.format(staged="staged_edge")};
+CREATE OR REPLACE TEMP TABLE replaced AS SELECT ord FROM edge WHERE id IN (SELECT id FROM staged_edge);
+DELETE FROM adjacency WHERE edge IN (SELECT ord FROM replaced);
+DELETE FROM edge WHERE ord IN (SELECT ord FROM replaced);
+CREATE OR REPLACE TEMP TABLE fresh AS
+SELECT (SELECT coalesce(max(ord), -1) FROM edge) + row_number() OVER (ORDER BY x.position) AS ord,
+       x.id, CAST(x.fact AS UUID) AS fact, s.ord AS source, t.ord AS target, x.relation, x.key, x.description,
+       x.src_name, x.dst_name, x.source_doc_id, p.ord AS property_set
+FROM staged_edge x JOIN entity s ON s.id = x.source_id JOIN entity t ON t.id = x.target_id
+JOIN property_set p ON CAST(p.properties AS VARCHAR) = x.properties;
+INSERT INTO edge SELECT * FROM fresh;
+INSERT INTO adjacency
+SELECT h.node, h.far, h.ord, h.fact, n.ord, h.property_set, v.embedding FROM (
+    SELECT *, source AS node, target AS far, src_name AS name FROM fresh
+    UNION ALL SELECT *, target, source, dst_name FROM fresh WHERE target <> source
+) h JOIN name n ON n.node = h.node AND n.name = h.name JOIN staged_vector v ON v.id = h.id;
+DROP TABLE fresh;
+DROP TABLE replaced"""

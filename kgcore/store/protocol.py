@@ -1,0 +1,187 @@
+"""What a store can do, in the domain's verbs and in batches. The contract suite is the definition.
+
+Every reading method takes the access filter it reads under; nothing that the filter hides changes what it
+returns. Unless said otherwise a method raises StoreError when the store cannot be read or written, skips ids
+that are not visible, ignores duplicates in what it is asked, and orders what it returns as its text says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from kgcore.filters import AccessFilter
+from kgcore.types import (
+    Chunk,
+    Description,
+    Document,
+    DocumentInfo,
+    Edge,
+    End,
+    Entity,
+    Expansion,
+    Match,
+    PropertyValue,
+    Vector,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A part of a scan: edges with their vectors, the entities they join, and where the next part begins."""
+
+    edges: tuple[Edge, ...]
+    entities: tuple[Entity, ...]
+    after: str | None
+
+
+class GraphReader(Protocol):
+    """All that retrieval needs."""
+
+    def describe(self, filter: AccessFilter) -> Description:
+        """Counts, types and properties of what is visible, with the embedder of its vectors."""
+        ...
+
+    def match_names(self, names: Sequence[str], filter: AccessFilter, limit: int) -> tuple[Match, ...]:
+        """Visible entities whose name is, or is like, each of `names`; at most `limit` a name.
+
+        Tokens are AND-ed within a name: each must stand in the entity's name, equal or within
+        `spelling_distance` with the same first letter. A name that equals a visible one once folded gives
+        only such entities (score 1); else exact tokens are tried before spelling variants. Ordered by
+        (query, score descending, entity id).
+        """
+        ...
+
+    def find_mentions(self, spans: Sequence[str], filter: AccessFilter, *, spelled: bool = False) -> tuple[Match, ...]:
+        """Visible entities that a span of a text names: one of their names has the same words (`words_of`).
+
+        With `spelled`, also names with the same first letter whose words, as one text, differ in at most
+        `spelling_distance` letters (score 1 - letters / length). Ordered by (query, score descending, entity id).
+        """
+        ...
+
+    def nearest_entities(self, vectors: Sequence[Vector], filter: AccessFilter, k: int) -> tuple[Match, ...]:
+        """The k visible entities nearest to each vector by the vector of a name that a visible edge gives.
+
+        Ordered by (query, cosine descending, entity id). Empty without vectors.
+        """
+        ...
+
+    def expand(
+        self,
+        frontier: Sequence[str],
+        exclude: Sequence[str],
+        filter: AccessFilter,
+        query_vector: Vector | None,
+        limit: int,
+        *,
+        words: Sequence[str] = (),
+        relations: Sequence[str] = (),
+    ) -> Expansion:
+        """One hop: the visible edges at `frontier`, but for the facts in `exclude`, cut to `limit` facts.
+
+        The cut is by the cosine of `query_vector` with the best edge's vector (6 decimals), without vectors
+        by how many of `words` (lower case) the edge's text holds; then by fact id. All visible edges of a
+        kept fact are returned. `relations` limits the walk to these relations or attribute keys.
+        `ends` holds every end of the returned edges with its visible name, type and degree.
+        """
+        ...
+
+    def entities(self, ids: Sequence[str], filter: AccessFilter) -> tuple[End, ...]:
+        """Visible entities, in the order asked for. An entity's name is the one most of its visible edges give."""
+        ...
+
+    def edges(self, ids: Sequence[str], filter: AccessFilter) -> tuple[Edge, ...]:
+        """Visible edges without vectors, in the order asked for."""
+        ...
+
+
+class GraphBrowser(Protocol):
+    """What pages and copies need beside."""
+
+    def search(self, prefix: str, filter: AccessFilter, limit: int = 20) -> tuple[End, ...]:
+        """Visible entities with a name or a word of it that begins so: whole names first, then degree, id."""
+        ...
+
+    def hubs(self, filter: AccessFilter, k: int) -> tuple[End, ...]:
+        """The k entities with the most visible edges, by (degree descending, id)."""
+        ...
+
+    def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
+        """The shortest visible paths between two entities, at most 20, each its edges in order; by edge ids."""
+        ...
+
+    def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
+        """The source documents of visible edges, by id."""
+        ...
+
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
+        """Visible edges by id, `limit` at a time; `after` is None at the start and at the end."""
+        ...
+
+
+class GraphWriter(Protocol):
+    """Changes. Each call is one transaction unless it stands inside `transaction()`."""
+
+    def upsert(self, entities: Sequence[Entity], edges: Sequence[Edge], *, embedder: str | None = None) -> None:
+        """Adds or replaces by id. Several records of one entity id give it several names.
+
+        `embedder` names the model of the vectors. Raises StoreError when it, or a vector's dimension, is not
+        the store's own.
+        """
+        ...
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        """Removes the edges of these source documents, and entities left without edges."""
+        ...
+
+    def set_access(self, document_ids: Sequence[str], metadata: Mapping[str, PropertyValue]) -> None:
+        """Sets these properties on every edge of the documents."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing for the calls within."""
+        ...
+
+    def optimize(self) -> None:
+        """Puts the file in the order that reading is fast in; called once after an import."""
+        ...
+
+
+@runtime_checkable
+class DocumentRetriever(Protocol):
+    """Anything that fetches passages by id."""
+
+    def get_documents_by_id(self, ids: Sequence[str]) -> Sequence[Document]:
+        """The documents that exist, in the order asked for."""
+        ...
+
+
+class ChunkStore(DocumentRetriever, Protocol):
+    """Passages. Behind visible facts they need no further check; vector search reads under a filter."""
+
+    def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
+        """The k chunks nearest to the vector whose own metadata pass; by (cosine descending, id)."""
+        ...
+
+    def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
+        """Adds or replaces by id."""
+        ...
+
+    def delete_documents(self, ids: Sequence[str]) -> None:
+        """Removes chunks by their own or their document's id."""
+        ...
+
+
+class GraphStore(GraphReader, GraphBrowser, GraphWriter, Protocol):
+    """A whole store."""
+
+    @property
+    def chunks(self) -> ChunkStore: ...
+
+    @property
+    def access_fields(self) -> frozenset[str]: ...
+
+    def close(self) -> None: ...

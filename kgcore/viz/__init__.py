@@ -1,0 +1,8 @@
+"""A retrieval as JSON for the page's components: the beam frontier as a graph, the evidence beside it."""
+
+from kgcore.viz.evidence import evidence_payload
+from kgcore.viz.graph import graph_payload, network
+from kgcore.viz.labels import cut, plain
+from kgcore.viz.layout import Positions
+
+__all__ = ["Positions", "cut", "evidence_payload", "graph_payload", "network", "plain"]

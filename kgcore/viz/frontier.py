@@ -1,0 +1,50 @@
+"""What of a trace is drawn: the facts that the beams kept, and the best of those that they cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kgcore.types import Candidate, Trace
+
+NEAR_MISSES_A_HOP = 3
+KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frontier:
+    """`kept` in the order of the walk, `near` after it; a fact is in one of them once.
+
+    `rank` gives a fact's place in the result, from 1. `hubs` are entities too connected to be walked through.
+    """
+
+    kept: tuple[Candidate, ...]
+    near: tuple[Candidate, ...]
+    rank: Mapping[str, int]
+    hubs: frozenset[str]
+
+
+def frontier(trace: Trace) -> Frontier:
+    """The part of a trace that a person looks at."""
+    candidates = [candidate for hop in trace.hops for candidate in hop.candidates]
+    kept: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if candidate.fate in KEPT_BY_BEAM:
+            kept.setdefault(candidate.fact.id, candidate)
+    near: dict[str, Candidate] = {}
+    for hop in trace.hops:
+        cut = (c for c in hop.candidates if c.fate == "beam_cut" and c.fact.id not in kept)
+        for candidate in sorted(cut, key=lambda c: (c.rank, c.fact.id))[:NEAR_MISSES_A_HOP]:
+            near.setdefault(candidate.fact.id, candidate)
+    return Frontier(
+        kept=tuple(kept.values()),
+        near=tuple(near.values()),
+        rank={fact_id: rank for rank, fact_id in enumerate(trace.result, start=1)},
+        hubs=frozenset(c.entity_id for c in candidates if c.fate == "hub"),
+    )
+
+
+def new_words(candidate: Candidate, trace: Trace) -> list[str]:
+    """The question's words that a candidate newly explains, the most telling first."""
+    by_gain = sorted(candidate.explains, key=lambda explained: (-explained.gain, explained.word))
+    return [trace.words[explained.word].text for explained in by_gain]

@@ -1,0 +1,184 @@
+// The list of facts, and under it what the beams just missed.
+
+import { button, el, hopMark, name } from "./dom.js";
+
+const FATES = { reranked_out: "cut by the reranker", top_k_cut: "cut by top k" };
+
+export class FactList {
+  constructor(view, { setBeam }) {
+    this.view = view;
+    this.setBeam = setBeam;
+    this.nearOpen = false;
+  }
+
+  load(data) {
+    this.data = data;
+    this.byId = new Map([...data.facts, ...data.near].map((fact) => [fact.id, fact]));
+    this.drawn = null;
+  }
+
+  /** What the step leaves of the facts, numbered from 1; at the result the number is the rank. */
+  get atStep() {
+    const facts = this.view.atResult
+      ? this.data.facts.filter((fact) => fact.rank !== null)
+      : this.data.facts.filter((fact) => this.view.reaches(fact.hop)).sort((a, b) => b.score - a.score);
+    return facts.map((fact, index) => ({ ...fact, number: index + 1 }));
+  }
+
+  /** And what the picked node leaves of those. */
+  get shown() {
+    return this.atStep.filter((fact) => this.concernsNode(fact));
+  }
+
+  get near() {
+    return this.data.near.filter((fact) => this.view.reaches(fact.hop) && this.concernsNode(fact));
+  }
+
+  concernsNode(fact) {
+    const { node } = this.view.state;
+    return node === null || fact.sourceId === node || fact.targetId === node;
+  }
+
+  /** The fact whose source is shown: the selected one, else the first of the picked node's. */
+  get active() {
+    const { fact, node } = this.view.state;
+    return this.byId.get(fact) ?? (node === null ? undefined : this.shown[0]);
+  }
+
+  move(by) {
+    const listed = [...this.shown, ...(this.nearOpen ? this.near : [])];
+    const at = listed.findIndex((fact) => fact.id === this.view.state.fact);
+    const next = listed[at < 0 ? 0 : Math.min(listed.length - 1, Math.max(0, at + by))];
+    if (next) this.view.selectFact(next.id);
+  }
+
+  /** Rebuilds the list only when it lists something else; a selection only opens its row. */
+  renderInto(pane) {
+    const { step, node } = this.view.state;
+    const listed = JSON.stringify([step, node]);
+    if (this.drawn !== listed || this.list.parentNode !== pane) {
+      this.list = el("div", { class: "facts" }, this.heading(), this.rows(), this.nearMisses());
+      pane.replaceChildren(this.list);
+      this.drawn = listed;
+    }
+    this.openSelected();
+  }
+
+  heading() {
+    const { node } = this.view.state;
+    if (node === null) return null;
+    const fact = [...this.byId.values()].find((one) => one.sourceId === node || one.targetId === node);
+    const label = fact ? name(fact.sourceId === node ? fact.source : fact.target) : "this entity";
+    return el("p", { class: "filtered" }, "Facts of ", el("strong", {}, label), button("Show all", () => this.view.clear()));
+  }
+
+  rows() {
+    const { shown } = this;
+    if (!shown.length) return el("p", { class: "empty" }, this.view.state.step === 0 ? "The walk has not begun." : "No facts here.");
+    return el("ol", {}, shown.map((fact) => el("li", { "data-fact": fact.id }, this.row(fact, this.aside(fact)))));
+  }
+
+  aside(fact) {
+    const documents = fact.documents.length;
+    return el(
+      "span",
+      { class: "aside" },
+      fact.bridge && "bridge · ",
+      FATES[fact.fate] && `${FATES[fact.fate]} · `,
+      documents > 0 && `${documents} ${documents === 1 ? "doc" : "docs"}`,
+    );
+  }
+
+  row(fact, aside) {
+    const says = el(
+      "span",
+      { class: "says" },
+      el("span", { class: "rank" }, String(fact.number ?? "")),
+      hopMark(fact.hop),
+      triple(fact),
+    );
+    const details = el(
+      "span",
+      { class: "details" },
+      this.bar(fact),
+      el("span", { class: "score" }, fact.score.toFixed(3)),
+      fact.words.length ? fact.words.map((word) => el("span", { class: "chip" }, "+", name(word))) : el("span", { class: "quiet" }, "no new words"),
+      aside,
+    );
+    const select = () => this.view.selectFact(fact.id);
+    return el("button", { type: "button", class: "row", "aria-pressed": "false", onclick: select }, says, details);
+  }
+
+  /** From 0 to the run's best score, with a tick where the hop's beam was cut; hollow when nothing new is explained. */
+  bar(fact) {
+    const share = (score) => `${Math.min(100, Math.max(0, (100 * score) / (this.data.best || 1))).toFixed(1)}%`;
+    return el(
+      "span",
+      { class: fact.words.length ? "bar" : "bar hollow", title: `hop ${fact.hop} was cut at ${fact.cutoff.toFixed(3)}` },
+      el("span", { class: `fill fill-${fact.hop}`, style: `width: ${share(fact.score)}` }),
+      el("span", { class: "cutoff", style: `left: ${share(fact.cutoff)}` }),
+    );
+  }
+
+  nearMisses() {
+    const { near } = this;
+    if (!near.length) return null;
+    const items = near.map((fact) =>
+      el(
+        "li",
+        { "data-fact": fact.id, class: "near" },
+        this.row(fact, null),
+        el(
+          "p",
+          { class: "missed" },
+          `hop ${fact.hop} · rank ${fact.beam} of ${fact.considered.toLocaleString("en")} · ${fact.score.toFixed(3)}, needs ${fact.cutoff.toFixed(3)} · `,
+          button(`enters at beam ${fact.beam}`, () => this.setBeam(fact.beam), { title: `Set the beam to ${fact.beam}` }),
+        ),
+      ),
+    );
+    const details = el("details", { class: "near-misses", open: this.nearOpen }, el("summary", {}, `Near misses ${near.length}`), el("ol", {}, items));
+    details.addEventListener("toggle", () => (this.nearOpen = details.open));
+    return details;
+  }
+
+  openSelected() {
+    const { fact } = this.view.state;
+    for (const item of this.list.querySelectorAll("li[data-fact]")) {
+      const selected = item.dataset.fact === fact;
+      const row = item.querySelector(".row");
+      if (row.getAttribute("aria-pressed") === String(selected)) continue;
+      row.setAttribute("aria-pressed", String(selected));
+      row.querySelector(".chain")?.remove();
+      if (!selected) continue;
+      row.append(this.chain(this.byId.get(fact)));
+      const hidden = item.closest("details");
+      if (hidden) hidden.open = true;
+      item.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  /** The path that led to a fact, with the score at each of its steps. */
+  chain(fact) {
+    const path = fact.chain.map((id) => this.byId.get(id)).filter(Boolean);
+    return el(
+      "span",
+      { class: "chain" },
+      hopMark(0),
+      name(path[0]?.start ?? fact.start),
+      path.map((one) => [" ▸ ", el("span", { class: "relation" }, name(one.relation)), ` ${one.score.toFixed(3)}`]),
+      fact.description && el("span", { class: "description" }, name(fact.description)),
+    );
+  }
+}
+
+function triple(fact) {
+  return el(
+    "span",
+    { class: "triple" },
+    el("b", {}, name(fact.source)),
+    " —",
+    el("span", { class: "relation" }, name(fact.relation)),
+    "→ ",
+    el("b", {}, name(fact.target)),
+  );
+}

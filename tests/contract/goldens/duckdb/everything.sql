@@ -1,0 +1,6 @@
+-- property_set
+
+-- edge
+
+-- chunk
+

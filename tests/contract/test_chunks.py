@@ -1,0 +1,148 @@
+"""`ChunkStore`: passages."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgcore.filters import AccessFilter
+from kgcore.store import DocumentRetriever, GraphStore
+from kgcore.types import Chunk, Document, PropertyValue
+from tests.contract.conftest import StoreFactory
+from tests.contract.graphs import (
+    BOARD,
+    EMBEDDER,
+    NOBODY,
+    OPEN,
+    PUBLIC,
+    READER,
+    SECRET,
+    edge,
+    exact,
+    only,
+    vec,
+    write,
+    write_world,
+)
+
+
+def chunk(id: str, *numbers: float, document: str = "doc", **metadata: PropertyValue) -> Chunk:
+    embedding = vec(*numbers) if numbers else None
+    return Chunk(id=id, content=f"Text of {id}.", document_id=document, metadata={**PUBLIC, **metadata}, embedding=embedding)
+
+
+class TestById:
+    def test_in_the_order_asked_for_each_once_without_the_unknown(self, store: GraphStore) -> None:
+        write_world(store)
+        found = store.chunks.get_documents_by_id(["d3", "nothing", "d1", "d3", "d4", "", "doc-a"])
+        assert [d.id for d in found] == ["d3", "d1", "d4"]
+        assert store.chunks.get_documents_by_id([]) == ()
+        assert isinstance(store.chunks, DocumentRetriever)
+
+    def test_a_document_has_text_metadata_and_no_access(self, store: GraphStore) -> None:
+        write_world(store)
+        (found,) = store.chunks.get_documents_by_id(["d3"])
+        assert found == Document(
+            id="d3", content="Text of d3.",
+            metadata={"year": "2024", "tags": ("a", "b"), "ratio": 0.25, "document_id": "doc-b"},
+        )  # fmt: skip
+
+    def test_text_and_values_come_back_as_they_were(self, store: GraphStore) -> None:
+        content = "Zeile\r\n\t\"quoted\" 'single' \\ 日本語 العربية 🚀 <b>& ' ; --\n\n"
+        store.chunks.upsert([Chunk(id="c", content=content, document_id="d", metadata={"n": 1, "f": 1.0, "b": True})])
+        (found,) = store.chunks.get_documents_by_id(["c"])
+        assert found.content == content
+        assert exact(found.metadata) == exact({"n": 1, "f": 1.0, "b": True, "document_id": "d"})
+
+
+class TestNearest:
+    def test_best_first_ties_by_id(self, store: GraphStore) -> None:
+        write_world(store)
+        found = store.chunks.nearest(vec(1, 0, 0, 0), READER, 9)
+        assert [(d.id, d.score) for d in found] == [
+            ("d1", pytest.approx(1)), ("d2", pytest.approx(0.8)), ("d3", pytest.approx(0.8)),
+        ]  # fmt: skip
+        assert found[2].metadata == {"year": "2024", "tags": ("a", "b"), "ratio": 0.25, "document_id": "doc-b"}
+        assert [d.id for d in store.chunks.nearest(vec(1, 0, 0, 0), READER, 2)] == ["d1", "d2"]
+
+    def test_a_filter_reads_a_chunks_own_metadata(self, store: GraphStore) -> None:
+        write_world(store)
+        vector = vec(1, 0, 0, 0)
+        assert [d.id for d in store.chunks.nearest(vector, BOARD, 2)] == ["d1", "d9"]
+        assert store.chunks.nearest(vector, NOBODY, 9) == ()
+        assert [d.id for d in store.chunks.nearest(vector, READER.narrowed(only("year", "<", 2024)), 9)] == ["d2"]
+        assert [d.id for d in store.chunks.nearest(vector, READER.narrowed(only("source_doc_id", "==", "d3")), 9)] == ["d3"]
+        assert store.chunks.nearest(vector, READER.narrowed(only("allowed_principals", "contains_any", ["all"])), 9) == ()
+
+    def test_chunks_without_a_vector_are_not_near_anything(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a"), chunk("b", -1, 0), chunk("c")], embedder=EMBEDDER)
+        assert [(d.id, d.score) for d in store.chunks.nearest(vec(1, 0), READER, 9)] == [("b", pytest.approx(-1))]
+
+    def test_a_store_without_vectors_answers_nothing(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a")])
+        assert store.chunks.nearest(vec(1, 0), READER, 9) == ()
+
+
+class TestWriting:
+    def test_a_chunk_is_replaced_whole(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a", 1, 0, year=1), chunk("b", 1, 0)], embedder=EMBEDDER)
+        store.chunks.upsert([Chunk(id="a", content="New.", document_id="other", metadata=PUBLIC)])
+        assert store.chunks.get_documents_by_id(["a"]) == (
+            Document(id="a", content="New.", metadata={"document_id": "other"}),
+        )
+        assert [d.id for d in store.chunks.nearest(vec(1, 0), READER, 9)] == ["b"]
+
+    def test_the_last_of_one_id_in_a_batch_wins(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a", document="first"), chunk("a", document="last")])
+        assert [d.metadata for d in store.chunks.get_documents_by_id(["a"])] == [{"document_id": "last"}]
+
+    def test_the_same_again_changes_nothing(self, store: GraphStore) -> None:
+        chunks = [chunk("a", 3, 4), chunk("b", 1, 0), chunk("c")]
+        store.chunks.upsert(chunks, embedder=EMBEDDER)
+        before = exact(store.chunks.nearest(vec(1, 0), READER, 9))
+        store.chunks.upsert(chunks[::-1], embedder=EMBEDDER)
+        assert exact(store.chunks.nearest(vec(1, 0), READER, 9)) == before
+
+    @pytest.mark.parametrize(
+        ("ids", "left"),
+        [
+            (["a"], ["b", "c"]),
+            (["doc-1"], ["c"]),
+            (["doc-1", "c", "c"], []),
+            ([], ["a", "b", "c"]),
+            (["nothing", "", "A", "doc"], ["a", "b", "c"]),
+        ],
+        ids=["by-its-own-id", "by-its-documents", "by-both", "none", "unknown"],
+    )
+    def test_deleting(self, store: GraphStore, ids: list[str], left: list[str]) -> None:
+        store.chunks.upsert([chunk(i, document=d) for i, d in (("a", "doc-1"), ("b", "doc-1"), ("c", "doc-2"))])
+        store.chunks.delete_documents(ids)
+        assert [d.id for d in store.chunks.get_documents_by_id(["a", "b", "c"])] == left
+
+    def test_edges_and_chunks_are_deleted_apart(self, store: GraphStore) -> None:
+        write(store, edge("e", "a", "R", "b", doc="d1"))
+        store.chunks.upsert([chunk("d1")])
+        store.chunks.delete_documents(["d1"])
+        assert [e.id for e in store.edges(["e"], READER)] == ["e"]
+        store.chunks.upsert([chunk("d1")])
+        store.delete_documents(["d1"])
+        assert [d.id for d in store.chunks.get_documents_by_id(["d1"])] == ["d1"]
+
+
+class TestAccessFields:
+    def test_a_stores_own_are_stripped_whatever_the_filter_says(self, factory: StoreFactory) -> None:
+        store = factory.make(access_fields=["clearance", "tenant"])
+        assert store.access_fields >= {"clearance", "tenant"}
+        mine = {**SECRET, "clearance": 3, "tenant": "x", "year": 1}
+        store.chunks.upsert([Chunk(id="c", content="", document_id="d", metadata=mine, embedding=vec(1, 0))], embedder="e")
+        write(store, edge("e", "a", "R", "b", properties=mine, embedding=vec(1, 0)), embedder="e")
+        locked = AccessFilter.of(locked=only("allowed_principals", "contains_any", ["board"]))
+        read = [
+            store.chunks.get_documents_by_id(["c"]), store.chunks.nearest(vec(1, 0), locked, 1), store.edges(["e"], locked),
+            store.expand(["a"], (), locked, None, 1), store.scan(locked, None), store.paths("a", "b", locked, 1),
+            store.describe(locked).properties,
+        ]  # fmt: skip
+        for answer in read:
+            assert answer
+            assert "clearance" not in repr(answer)
+            assert "tenant" not in repr(answer)
+        assert "year" in repr(read[0]) and "year" in repr(store.edges(["e"], OPEN))

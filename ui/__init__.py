@@ -1,0 +1,1 @@
+"""What the pages share: resources, state, controls, and the two components. All that imports streamlit."""

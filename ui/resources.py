@@ -1,0 +1,110 @@
+"""What is opened once and shared: the store, the models, a retriever for each locked filter."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from kgcore import KnowledgeGraphRetriever, open_store
+from kgcore.config import Config
+from kgcore.filters import AccessFilter
+from kgcore.ingest.demo import demo_examples, ensure_demo
+from kgcore.models.offline import MaxSimReranker, OfflineEmbedder
+from kgcore.store import GraphStore
+from kgcore.types import Description
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph:
+    """The graph that the app has open, and whether it is the demo."""
+
+    url: str
+    store: GraphStore
+    demo: bool
+
+
+def open_graph(config: Config) -> Graph:
+    """The configured store, else the demo, built first where it must be. Raises KgError."""
+    url = config.store or _demo_url()
+    return Graph(url=url, store=_store(url, config.access_fields), demo=not config.store)
+
+
+def retriever_for(graph: Graph, locked: dict[str, Any] | None) -> KnowledgeGraphRetriever:
+    """A retriever that sees only what the locked filter lets through."""
+    return _retriever(graph.url, graph.store.access_fields, json.dumps(locked, sort_keys=True))
+
+
+def describe(graph: Graph, filter: AccessFilter) -> Description:
+    """What of the graph is visible, asked for once in a while."""
+    return _description(graph.url, filter.key, graph, filter)
+
+
+@st.cache_resource(show_spinner=False)
+def embedder() -> OfflineEmbedder:
+    """The offline embedder."""
+    return OfflineEmbedder()
+
+
+@st.cache_resource(show_spinner=False)
+def reranker() -> MaxSimReranker:
+    """The offline reranker, on the embedder's own model."""
+    return MaxSimReranker(embedder())
+
+
+@st.cache_data(show_spinner=False)
+def examples() -> list[dict[str, Any]]:
+    """The demo's questions that have settings of their own."""
+    return demo_examples()
+
+
+@st.cache_resource(show_spinner=False)
+def _store(url: str, access_fields: frozenset[str]) -> GraphStore:
+    return open_store(url, access_fields=access_fields)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _retriever(url: str, access_fields: frozenset[str], locked: str) -> KnowledgeGraphRetriever:
+    store = _store(url, access_fields)
+    return KnowledgeGraphRetriever(
+        store=store,
+        embedder=embedder(),
+        filters=json.loads(locked),
+        document_retriever=store.chunks,
+    )
+
+
+@st.cache_data(show_spinner=False, ttl="10s", max_entries=64)
+def _description(url: str, filter_key: str, _graph: Graph, _filter: AccessFilter) -> Description:
+    return _graph.store.describe(_filter)
+
+
+@dataclass
+class _Demo:
+    """One build a process: whoever comes while it is built waits for it."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    url: str = ""
+
+
+@st.cache_resource(show_spinner=False)
+def _demo() -> _Demo:
+    return _Demo()
+
+
+def _demo_url() -> str:
+    demo = _demo()
+    with demo.lock:
+        if not demo.url:
+            slot = st.empty()
+            demo.url = ensure_demo(
+                progress=lambda done, total, what: slot.progress(
+                    min(1.0, done / max(1, total)), text=f"Building the demo graph: {what}"
+                ),
+                embedder=embedder(),
+            )
+            slot.empty()
+    return demo.url

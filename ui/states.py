@@ -1,0 +1,56 @@
+"""What the page says when there is nothing to draw."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kgcore.filters import AccessFilter
+from kgcore.store import GraphStore
+from kgcore.types import Description, End
+from kgcore.viz import cut, plain
+from ui import state
+from ui.answers import Answer
+from ui.chips import described
+from ui.text import escaped
+
+PILLS = 5
+
+
+def empty(visible: Description, store: GraphStore, filter: AccessFilter) -> None:
+    """Before a question: how much there is, and where one could begin."""
+    st.subheader("Ask a question")
+    st.write(f"{visible.entities:,} entities, {visible.edges:,} edges, {visible.documents:,} documents.")
+    hubs = store.hubs(filter, PILLS)
+    if hubs:
+        st.caption("Or ask about one of the best connected:")
+        _ask_about(hubs)
+
+
+def nothing_found(answer: Answer, store: GraphStore, filter: AccessFilter) -> None:
+    """Nothing when there are facts; else the same words whether facts are hidden or do not exist."""
+    trace = answer.retrieval.trace
+    if answer.retrieval.facts:
+        return
+    if trace.settings.filters:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.write("No facts from these seeds.")
+            st.button("Clear filter", on_click=state.set_filter, args=("",))
+    elif trace.seeds:
+        st.write("No facts from these seeds.")
+    else:
+        _no_seeds(trace.question, store, filter)
+
+
+def _no_seeds(question: str, store: GraphStore, filter: AccessFilter) -> None:
+    st.write(f"No entity matches **{escaped(cut(plain(question), 80))}**.")
+    words = sorted({word for word in question.split() if len(word) > 2}, key=lambda word: (-len(word), word))
+    nearest = {end.id: end for word in words[:PILLS] for end in store.search(word[:4], filter, PILLS)}
+    if ends := tuple(nearest.values())[:PILLS] or store.hubs(filter, PILLS):
+        st.caption("Nearest:")
+        _ask_about(ends)
+
+
+def _ask_about(ends: tuple[End, ...]) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        for at, end in enumerate(ends):
+            st.button(described(end), key=f"about_{at}", on_click=state.ask, args=(plain(end.name),))
