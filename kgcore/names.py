@@ -13,18 +13,24 @@ from kgcore.types import HAS_ATTRIBUTE
 NAMESPACE = UUID("5b0c2d6e-8f0a-5d5c-9a51-6f0f3c1f5e77")
 
 # Scripts written without spaces give one token a character, so that a name is found inside a sentence.
+_SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _TOKEN = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*|[[\p{L}\p{M}\p{N}]--[\p{Han}\p{Hiragana}"
-    r"\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]+",
+    rf"[{_SPACELESS}][\p{{M}}\p{{Cf}}]*"
+    rf"|[[\p{{L}}\p{{M}}\p{{N}}]--[{_SPACELESS}]][[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]--[{_SPACELESS}]]*",
     flags=regex.V1,
 )
-_INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}--\s]+", flags=regex.V1)
+_INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}\p{Cs}--\s]+", flags=regex.V1)
 
 
 def fold(text: str) -> str:
     """Text for comparing: NFKC, case-folded, `_` and runs of white space as one space, invisible marks dropped."""
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold().replace("_", " ")
     return " ".join(unicodedata.normalize("NFKC", plain).split())
+
+
+def is_unicode(text: str) -> bool:
+    """False for half a character, which no store or file can hold."""
+    return not regex.search(r"\p{Cs}", text)
 
 
 def tokens(text: str) -> list[str]:

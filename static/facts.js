@@ -57,7 +57,9 @@ export class FactList {
     const { step, node } = this.view.state;
     const listed = JSON.stringify([step, node]);
     if (this.drawn !== listed || this.list.parentNode !== pane) {
-      this.list = el("div", { class: "facts" }, this.heading(), this.rows(), this.nearMisses());
+      const { answer } = this.data;
+      const block = answer && el("p", { class: "answer", dir: "auto" }, answer);
+      this.list = el("div", { class: "facts" }, block, this.heading(), this.rows(), this.nearMisses());
       pane.replaceChildren(this.list);
       this.drawn = listed;
     }

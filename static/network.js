@@ -52,9 +52,11 @@ export class Frontier {
     this.place();
   }
 
-  chainOf({ fact, node }) {
-    if (node !== null) return this.data.edges.filter((e) => e.from === node || e.to === node).map((e) => e.id);
-    return this.data.edges.find((edge) => edge.id === fact)?.chain ?? [];
+  /** The edges that stand out: the path to the selected fact, or what is drawn at the picked node. */
+  chainOf({ fact, node, near }) {
+    if (node === null) return this.data.edges.find((edge) => edge.id === fact)?.chain ?? [];
+    const drawn = this.data.edges.filter((edge) => near || !edge.near);
+    return drawn.filter((edge) => edge.from === node || edge.to === node).map((edge) => edge.id);
   }
 
   endsOf(wanted) {
@@ -86,14 +88,16 @@ export class Frontier {
     const wanted = edge.near ? view.state.near || onChain : true;
     const left = view.atResult && !edge.inResult && !edge.near;
     const faded = left || (chain.size > 0 && !onChain);
+    const atNode = view.state.node !== null;
+    const labelled = (onChain && !atNode) || this.hovered === edge.id;
     return {
       id: edge.id,
       from: edge.from,
       to: edge.to,
       title: edge.title,
-      label: onChain || this.hovered === edge.id ? edge.label : undefined,
+      label: labelled ? edge.label : " ", // without a label the network would keep the one before
       hidden: !wanted || !view.reaches(edge.hop),
-      width: onChain ? 4 : 1.5,
+      width: !onChain ? 1.5 : atNode ? 2.5 : 4,
       dashes: edge.near ? [6, 4] : left ? [2, 3] : false,
       color: { color: colours.hops[edge.hop], hover: colours.hops[edge.hop], opacity: faded && !onChain ? 0.5 : 1 },
       font: { size: 11, face: colours.face, color: colours.text, strokeWidth: 4, strokeColor: colours.background },
@@ -165,6 +169,8 @@ export class Frontier {
   fit() {
     this.network.redraw();
     this.network.fit({ nodes: [...this.shown], maxZoomLevel: 1, animation: false });
+    const { x, y } = this.network.getViewPosition();
+    this.network.moveTo({ position: { x: Math.round(x), y: Math.round(y) }, animation: false }); // whole pixels are sharp
     this.keepViewport(true);
   }
 

@@ -59,9 +59,7 @@ class ChatServer:
         """The base URL for a client."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
-    def say(
-        self, content: str | None, *, finish_reason: str = "stop", delay: float = 0.0, **message: Any
-    ) -> None:
+    def say(self, content: str | None, *, finish_reason: str = "stop", delay: float = 0.0, **message: Any) -> None:
         """Queue a model's answer; `message` adds fields to it, such as `refusal` or `tool_calls`."""
         choice = {
             "index": 0,
@@ -93,9 +91,7 @@ class ChatServer:
             )
         )
 
-    def fail(
-        self, status: int, message: str, *, headers: Mapping[str, str] | None = None, **error: Any
-    ) -> None:
+    def fail(self, status: int, message: str, *, headers: Mapping[str, str] | None = None, **error: Any) -> None:
         """Queue an error as OpenAI words it; `error` adds fields to it, such as `param`."""
         self.reply({"error": {"message": message, **error}}, status=status, headers=headers)
 

@@ -42,9 +42,7 @@ class Fault:
     control: Control
 
 
-def answer(
-    request: Request, retriever: KnowledgeGraphRetriever, graph_url: str
-) -> tuple[Answer | None, Fault | None]:
+def answer(request: Request, retriever: KnowledgeGraphRetriever, graph_url: str) -> tuple[Answer | None, Fault | None]:
     """The answer to a request; with a fault, the last one that could be given."""
     last = last_answer()
     subject = _digest([graph_url, retriever.filter.key, request.question])

@@ -21,9 +21,7 @@ def chips_row(
 ) -> None:
     """Seeds to remove and add, conditions to remove, and the size of the answer."""
     with st.container(key="chips", horizontal=True, gap="small", vertical_alignment="center", wrap=False):
-        with st.container(
-            key="chosen", horizontal=True, gap="xsmall", vertical_alignment="center", wrap=False
-        ):
+        with st.container(key="chosen", horizontal=True, gap="xsmall", vertical_alignment="center", wrap=False):
             if answer:
                 _seeds(answer.retrieval.trace.seeds, store, filter)
             _conditions(request)
@@ -44,10 +42,8 @@ def _seeds(seeds: tuple[Seed, ...], store: GraphStore, filter: AccessFilter) -> 
             args=(ids[:at] + ids[at + 1 :],),
         )
     if state.chosen_seeds():
-        st.button(
-            "↺", key="seeds_auto", help="Seeds from the question", on_click=state.set_seeds, args=(None,)
-        )
-    with st.popover("\\+", key="seed_popover", help="Start from another entity too"):
+        st.button("↺", key="seeds_auto", help="Seeds from the question", on_click=state.set_seeds, args=(None,))
+    with st.popover("Add", key="seed_popover"):
         _search(ids, store, filter)
 
 

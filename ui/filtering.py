@@ -18,14 +18,8 @@ def read_filter(text: str) -> dict[str, Any] | None:
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as error:
-        where = (
-            f" at line {error.lineno}, column {error.colno}"
-            if isinstance(error, json.JSONDecodeError)
-            else ""
-        )
-        raise FilterError(
-            f"The filter is not JSON{where}.", remedy=f"Write it as {EXAMPLE}.", path=""
-        ) from error
+        where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise FilterError(f"The filter is not JSON{where}.", remedy=f"Write it as {EXAMPLE}.", path="") from error
     parse_filter(read)
     return dict(read)
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from kgcore import KnowledgeGraphRetriever, open_store
+from kgcore import KnowledgeGraphRetriever, open_store, read_ontology
 from kgcore.config import Config
 from kgcore.filters import AccessFilter
-from kgcore.ingest.demo import demo_examples, ensure_demo
+from kgcore.ingest.demo import DEMO, demo_examples, ensure_demo
+from kgcore.models.chat import OpenAIChat
 from kgcore.models.offline import MaxSimReranker, OfflineEmbedder
 from kgcore.store import GraphStore
 from kgcore.types import Description
@@ -33,9 +34,14 @@ def open_graph(config: Config) -> Graph:
     return Graph(url=url, store=_store(url, config.access_fields), demo=not config.store)
 
 
-def retriever_for(graph: Graph, locked: dict[str, Any] | None) -> KnowledgeGraphRetriever:
-    """A retriever that sees only what the locked filter lets through."""
-    return _retriever(graph.url, graph.store.access_fields, json.dumps(locked, sort_keys=True))
+def retriever_for(graph: Graph, locked: dict[str, Any] | None, config: Config) -> KnowledgeGraphRetriever:
+    """A retriever that sees only what the locked filter lets through, with the chat model if there is one."""
+    return _retriever(graph.url, json.dumps(locked, sort_keys=True), config.chat_url, config.chat_model, graph, config)
+
+
+def has_chat(config: Config) -> bool:
+    """Whether a chat model is set."""
+    return bool(config.chat_url.strip() and config.chat_model.strip())
 
 
 def describe(graph: Graph, filter: AccessFilter) -> Description:
@@ -67,13 +73,16 @@ def _store(url: str, access_fields: frozenset[str]) -> GraphStore:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _retriever(url: str, access_fields: frozenset[str], locked: str) -> KnowledgeGraphRetriever:
-    store = _store(url, access_fields)
+def _retriever(
+    url: str, locked: str, chat_url: str, chat_model: str, _graph: Graph, _config: Config
+) -> KnowledgeGraphRetriever:
     return KnowledgeGraphRetriever(
-        store=store,
+        store=_graph.store,
         embedder=embedder(),
+        llm=OpenAIChat.from_config(_config),
+        ontology=read_ontology(DEMO / "ontology.json") if _graph.demo else None,
         filters=json.loads(locked),
-        document_retriever=store.chunks,
+        document_retriever=_graph.store.chunks,
     )
 
 
@@ -100,11 +109,10 @@ def _demo_url() -> str:
     with demo.lock:
         if not demo.url:
             slot = st.empty()
-            demo.url = ensure_demo(
-                progress=lambda done, total, what: slot.progress(
-                    min(1.0, done / max(1, total)), text=f"Building the demo graph: {what}"
-                ),
-                embedder=embedder(),
-            )
+
+            def show(done: int, total: int, what: str) -> None:
+                slot.progress(min(1.0, done / max(1, total)), text=f"Building the demo graph: {what}")
+
+            demo.url = ensure_demo(progress=show, embedder=embedder())
             slot.empty()
     return demo.url

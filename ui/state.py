@@ -43,6 +43,15 @@ def open_with(example: Mapping[str, Any] | None) -> None:
         st.session_state["auto"] = False
     if example and not st.query_params:
         use_example(example)
+        _open_link()
+
+
+def _open_link() -> None:
+    """What is set before a widget is first drawn does not reach the link by itself."""
+    usual = {"q": "", "hops": MAX_HOPS, "k": TOP_K, "scoring": SCORINGS[0], "auto": True}
+    for name in ("q", "hops", "beam", "auto", "k", "scoring"):
+        if name in st.session_state and st.session_state[name] != usual.get(name):
+            st.query_params[name] = str(st.session_state[name]).lower() if name == "auto" else st.session_state[name]
 
 
 def use_example(example: Mapping[str, Any]) -> None:

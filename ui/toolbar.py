@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 
 from kgcore import FilterError
-from kgcore.config import Config
 from kgcore.types import Description, SeedMode
 from ui import identity, state
 from ui.answers import Fault, forget
@@ -50,7 +49,7 @@ def question_row(examples: list[dict[str, Any]], *, demo: bool) -> str:
     return (question or "").strip()
 
 
-def controls_row(question: str, visible: Description, config: Config) -> tuple[state.Request, Fault | None]:
+def controls_row(question: str, visible: Description, *, chat: bool) -> tuple[state.Request, Fault | None]:
     """Hops, beam, top k, scoring, filter and the rest. A filter that cannot be read is a fault."""
     with st.container(key="controls", horizontal=True, gap="small", vertical_alignment="center", wrap=False):
         max_hops = st.segmented_control(
@@ -73,7 +72,7 @@ def controls_row(question: str, visible: Description, config: Config) -> tuple[s
             label_visibility="collapsed",
         )
         caller, fault = _filter(visible)
-        more = _more(visible, config)
+        more = _more(visible, chat=chat)
     request = state.Request(
         question=question,
         max_hops=max_hops,
@@ -124,9 +123,7 @@ def _filter(visible: Description) -> tuple[dict[str, Any] | None, Fault | None]:
         st.text_area("Filter as JSON", key="filter", bind="query-params", height=130, placeholder=EXAMPLE)
         if error:
             show_error(error)
-        st.caption(
-            "Operators: `==` `!=` `>` `>=` `<` `<=` `in` `not in` `contains_any`, joined by `AND` or `OR`."
-        )
+        st.caption("Operators: `==` `!=` `>` `>=` `<` `<=` `in` `not in` `contains_any`, joined by `AND` or `OR`.")
         fields = ", ".join(f"{property.name} ({'/'.join(property.kinds)})" for property in visible.properties)
         st.caption(f"Fields: {escaped(fields, 1_000)}" if fields else "No edge here has a property.")
     return caller, Fault(error=error, control="filter") if error else None
@@ -144,17 +141,14 @@ def _filter_label(caller: dict[str, Any] | None, error: FilterError | None) -> s
     return "Filter ⚠" if error else f"Filter {active}" if active else "Filter"
 
 
-def _more(visible: Description, config: Config) -> dict[str, Any]:
+def _more(visible: Description, *, chat: bool) -> dict[str, Any]:
     """Settings that are seldom changed, by their names in a request."""
     with st.popover("More", key="more_popover"), st.container(width=320):
-        chat = bool(config.chat_url)
         modes = [mode for mode in SEED_MODES if chat or mode != "llm"]
         seed_mode = st.selectbox(
             "Seeds from", modes, format_func=SEED_MODES.__getitem__, key="seed_mode", bind="query-params"
         )
-        offered = sorted(visible.relations, key=lambda name: (-visible.relations[name], name))[
-            :RELATIONS_OFFERED
-        ]
+        offered = sorted(visible.relations, key=lambda name: (-visible.relations[name], name))[:RELATIONS_OFFERED]
         relations = st.multiselect(
             "Relations to walk", offered, key="relations", bind="query-params", placeholder="All"
         )

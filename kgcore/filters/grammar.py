@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgcore.errors import FilterError
+from kgcore.names import is_unicode
 from kgcore.types import Scalar
 
 COMPARISONS = ("==", "!=", ">", ">=", "<", "<=", "in", "not in", "contains_any")
@@ -109,10 +110,12 @@ def _parse(value: object, path: str, depth: int, count: list[int]) -> Node:
         raise _error(path, f"A condition is an object, not {_name(value)}", 'write {"field", "operator", "value"}')
     if depth > MAX_DEPTH:
         raise _error(path, f"The filter is nested deeper than {MAX_DEPTH}", "flatten its AND and OR groups")
-    count[0] += 1
-    if count[0] > MAX_CONDITIONS:
-        raise _error(path, f"The filter has more than {MAX_CONDITIONS} conditions", "use `in` with a list of values")
     if "field" in value:
+        count[0] += 1
+        if count[0] > MAX_CONDITIONS:
+            raise _error(
+                path, f"The filter has more than {MAX_CONDITIONS} conditions", "use `in` with a list of values"
+            )
         return _parse_comparison(value, path)
     return _parse_group(value, path, depth, count)
 
@@ -155,7 +158,7 @@ def _scalar(value: object, path: str) -> Scalar:
             raise _error(path, f"{value} is not a number that can be compared", "use a finite number")
         return value
     if isinstance(value, str):
-        if "\0" in value or not _is_unicode(value):
+        if "\0" in value or not is_unicode(value):
             raise _error(path, "The text holds a character that cannot be stored", "remove it")
         return value
     raise _error(path, f"A value is a number, a text or true/false, not {_name(value)}", "give one of these")
@@ -192,7 +195,12 @@ def _at(path: str, name: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=repr)
+    if value is None:
+        return "nothing"
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -200,7 +208,3 @@ def _name(value: object) -> str:
     return {"list": "a list", "dict": "an object", "str": "a text", "NoneType": "nothing"}.get(
         type(value).__name__, _shown(value)
     )
-
-
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)

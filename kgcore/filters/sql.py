@@ -106,7 +106,7 @@ class _Compiler:
             case "==" | "in":
                 return f"coalesce(list_contains({self.bind(texts, 'VARCHAR[]')}, {column}), false)"
             case "!=" | "not in":
-                return f"coalesce(NOT list_contains({self.bind(texts, 'VARCHAR[]')}, {column}), false)"
+                return f"({column} IS NOT NULL AND NOT list_contains({self.bind(texts, 'VARCHAR[]')}, {column}))"
             case "contains_any":
                 return "false"
             case operator:

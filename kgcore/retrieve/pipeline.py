@@ -227,7 +227,7 @@ class KnowledgeGraphRetriever:
         if (self.embedder.name, self.embedder.dimension) != (description.embedder, description.dimension):
             warnings.append(
                 f"The graph's vectors were made by {description.embedder} ({description.dimension} numbers), not by "
-                f"{self.embedder.name} ({self.embedder.dimension}): they are not used. Use that embedder or import again."
+                f"{self.embedder.name} ({self.embedder.dimension}): they are not used. Use that one or import again."
             )
             return None
         if isinstance(self.embedder, OfflineEmbedder):

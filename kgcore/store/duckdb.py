@@ -15,8 +15,7 @@ class DuckStore(DuckBrowser, DuckWriter):
     def __init__(
         self, path: str, *, create: bool = False, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS
     ) -> None:
-        super().__init__(DuckFile(path, create=create))
-        self.access_fields = access_fields
+        super().__init__(DuckFile(path, create=create), access_fields)
         self.chunks = DuckChunks(self.file, access_fields)
 
     def close(self) -> None:

@@ -48,7 +48,9 @@ class DuckBrowser(DuckReader):
         where, params = self.visible(filter, "a")
         rows = self.file.rows(
             f"""
-            WITH counted AS (SELECT a.node, count(*) AS degree FROM adjacency a WHERE {where} GROUP BY a.node)
+            WITH counted AS (
+                SELECT a.node, count(*) AS degree FROM adjacency a WHERE NOT a.again AND {where} GROUP BY a.node
+            )
             SELECT node FROM counted JOIN entity e ON e.ord = node ORDER BY degree DESC, e.id LIMIT $k
             """,
             {"k": k, **params},
@@ -97,7 +99,7 @@ class DuckBrowser(DuckReader):
             WITH part AS (SELECT e.* FROM edge e WHERE ($after IS NULL OR e.id > $after) AND {where}
                           ORDER BY e.id LIMIT $limit)
             SELECT {EDGE_COLUMNS}, a.embedding FROM part e
-            JOIN adjacency a ON a.edge = e.ord AND a.node = e.source ORDER BY e.id
+            JOIN adjacency a ON a.edge = e.ord AND a.node = e.source AND NOT a.again ORDER BY e.id
             """,
             {"after": after, "limit": limit, **params},
         )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
 
 from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.filters.sql import compile_chunk_filter
+from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import properties_of
-from kgcore.store.duckdb_write import json_text, vector_column
+from kgcore.store.duckdb_write import json_text, text_column, vector_column
 from kgcore.types import Chunk, Document, Vector
-
-_compiled = lru_cache(maxsize=256)(compile_chunk_filter)
 
 
 class DuckChunks:
@@ -28,7 +26,7 @@ class DuckChunks:
     def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
         rows = self.file.rows(
             "SELECT id, document_id, content, metadata FROM chunk WHERE id IN (SELECT unnest($ids::VARCHAR[]))",
-            {"ids": list(ids)},
+            {"ids": [id_ for id_ in ids if is_unicode(id_)]},
         )
         found = {row[0]: self._document(row, self.access_fields) for row in rows}
         return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
@@ -36,7 +34,8 @@ class DuckChunks:
     def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
         if self.file.dimension is None:
             return ()
-        where, params = _compiled(filter.node)
+        self.file.check_vector(vector)
+        where, params = compile_chunk_filter(filter.node)
         rows = self.file.rows(
             f"""
             SELECT c.id, c.document_id, c.content, c.metadata,
@@ -45,7 +44,8 @@ class DuckChunks:
             """,
             {"vector": vector.tolist(), "k": k, **params},
         )
-        return tuple(self._document(row, filter.access_fields, row[4]) for row in rows)
+        hidden = self.access_fields | filter.access_fields
+        return tuple(self._document(row, hidden, row[4]) for row in rows)
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
         unique = {chunk.id: chunk for chunk in chunks}
@@ -58,10 +58,10 @@ class DuckChunks:
                 self.file.use_embedder(cursor, embedder, len(vector))
             staged = pa.table(
                 {
-                    "id": pa.array(list(unique), pa.string()),
-                    "document_id": pa.array([c.document_id for c in listed], pa.string()),
-                    "content": pa.array([c.content for c in listed], pa.string()),
-                    "metadata": pa.array(metadata, pa.string()),
+                    "id": text_column(list(unique)),
+                    "document_id": text_column([c.document_id for c in listed]),
+                    "content": text_column([c.content for c in listed]),
+                    "metadata": text_column(metadata),
                     "embedding": vector_column([c.embedding for c in listed], self.file.dimension),
                 }
             )

@@ -21,7 +21,8 @@ _VECTOR = "FLOAT[1]"
 
 # `name` keeps each spelling of an entity with the vector of that spelling, so that a name which only hidden
 # edges give is never searched. `property_set` keeps a document's metadata once: a filter reads it once a
-# document instead of once an edge. `adjacency` holds each edge at both ends, sorted by the near end.
+# document instead of once an edge. `adjacency` holds each edge at both ends, sorted by the near end; a loop
+# stands once, and `again` if it gives its one entity two names.
 SCHEMA = {
     "meta": "key VARCHAR, value VARCHAR",
     "entity": "ord INTEGER, id VARCHAR, type VARCHAR",
@@ -31,7 +32,7 @@ SCHEMA = {
     "edge": "ord INTEGER, id VARCHAR, fact UUID, source INTEGER, target INTEGER, relation VARCHAR, key VARCHAR, "
     "description VARCHAR, src_name VARCHAR, dst_name VARCHAR, source_doc_id VARCHAR, property_set INTEGER",
     "adjacency": "node INTEGER, far INTEGER, edge INTEGER, fact UUID, name INTEGER, property_set INTEGER, "
-    f"embedding {_VECTOR}",
+    f"again BOOLEAN, embedding {_VECTOR}",
     "chunk": f"id VARCHAR, document_id VARCHAR, content VARCHAR, metadata JSON, embedding {_VECTOR}",
 }
 VECTOR_TABLES = ("name", "adjacency", "chunk")
@@ -68,7 +69,7 @@ class DuckFile:
             with self._connection.cursor() as cursor:
                 return cursor.execute(sql, dict(params or {})).fetchall()
         except duckdb.Error as error:
-            raise _read_error(self.path, error) from error
+            raise read_error(self.path, error) from error
 
     def columns(self, sql: str) -> dict[str, npt.NDArray[Any]]:
         """A whole result as arrays; fixed-size lists flattened. Raises StoreError."""
@@ -76,12 +77,20 @@ class DuckFile:
             with self._connection.cursor() as cursor:
                 table = cursor.sql(sql).to_arrow_table()
         except duckdb.Error as error:
-            raise _read_error(self.path, error) from error
+            raise read_error(self.path, error) from error
         flat = [c.combine_chunks() for c in table.columns]
         return {
             name: (c.flatten() if pa.types.is_fixed_size_list(c.type) else c).to_numpy(zero_copy_only=False)
             for name, c in zip(table.column_names, flat, strict=True)
         }
+
+    def check_vector(self, vector: npt.NDArray[Any]) -> None:
+        """Raises StoreError for a vector of another dimension than the file's."""
+        if vector.shape != (self.dimension,):
+            raise StoreError(
+                f"A vector has {vector.size} numbers, the graph's have {self.dimension}.",
+                remedy="Use the embedder that the graph was made with.",
+            )
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -112,9 +121,9 @@ class DuckFile:
                     return change(cursor)
             except duckdb.TransactionException as error:
                 if attempt == 2 or self._transaction is not None:
-                    raise _read_error(self.path, error) from error
+                    raise read_error(self.path, error) from error
             except duckdb.Error as error:
-                raise _read_error(self.path, error) from error
+                raise read_error(self.path, error) from error
         raise AssertionError("unreachable")
 
     def checkpoint(self) -> None:
@@ -243,7 +252,8 @@ def _expected() -> list[tuple[Any, ...]]:
     return _EXPECTED
 
 
-def _read_error(path: str, error: duckdb.Error) -> StoreError:
+def read_error(path: str, error: duckdb.Error) -> StoreError:
+    """What a reader is told when DuckDB fails: never the query or its values."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return StoreError(
             f"{path} needs more memory than there is.", remedy="Narrow the filter, or use a machine with more memory."

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz import fuzz
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.names import fold, spelling_distance, tokens, words_of
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import DuckRows
@@ -19,8 +19,8 @@ from kgcore.types import Match, Vector
 class DuckNames(DuckRows):
     """The seeding part of `GraphReader` over one file."""
 
-    def __init__(self, file: DuckFile) -> None:
-        super().__init__(file)
+    def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
+        super().__init__(file, access_fields)
         self._vectors: (
             tuple[int, tuple[npt.NDArray[np.float32], npt.NDArray[np.int32], npt.NDArray[np.int32]]] | None
         ) = None
@@ -36,7 +36,7 @@ class DuckNames(DuckRows):
             _match(query, row, 1 - row[5] / len(words), shown[row[0]])
             for query, words in enumerate(asked)
             for row in rows
-            if row[4] == words and row[0] in shown
+            if words and row[4] == words and row[0] in shown
         ]
         return _best(found, None)
 
@@ -59,12 +59,13 @@ class DuckNames(DuckRows):
 
     def nearest_entities(self, vectors: Sequence[Vector], filter: AccessFilter, k: int) -> tuple[Match, ...]:
         found: list[Match] = []
-        for query, vector in enumerate(vectors if self.file.dimension else ()):
+        for query, vector in enumerate(vectors if self.file.dimension and k > 0 else ()):
             found += _best(self._nearest(query, vector, filter, k), k)
         return tuple(found)
 
     def _nearest(self, query: int, vector: Vector, filter: AccessFilter, k: int) -> list[Match]:
         """Fetches on until k visible entities are found or no name is left."""
+        self.file.check_vector(vector)
         matrix, ords, nodes = self._name_vectors()
         rough = matrix @ vector
         size = max(32, 4 * k)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from uuid import UUID
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.filters.grammar import EDGE_FIELDS
+from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_names import DuckNames
-from kgcore.store.duckdb_rows import EDGE_COLUMNS
+from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows
 from kgcore.types import Description, Edge, End, Expansion, Property, Vector, VisibleEdge
 
-SMALL = 4_000
-"""Half-edges that are cheaper to fetch than to rank in the database."""
+HUB = 1_000
+"""A node with more visible edges is read by itself."""
 
 
 class DuckReader(DuckNames):
     """`GraphReader` over one file."""
 
-    def __init__(self, file: DuckFile) -> None:
-        super().__init__(file)
+    def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
+        super().__init__(file, access_fields)
         self._descriptions: dict[tuple[int, str], Description] = {}
 
     def describe(self, filter: AccessFilter) -> Description:
@@ -40,30 +43,22 @@ class DuckReader(DuckNames):
         where, params = self.visible(filter, "e")
         rows = self.file.rows(
             f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.id IN (SELECT unnest($ids::VARCHAR[])) AND {where}",
-            {"ids": list(ids), **params},
+            {"ids": [id_ for id_ in ids if is_unicode(id_)], **params},
         )
         found = {edge.id: edge for edge in self.edges_of(rows, filter)}
         return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
 
     def ends(self, nodes: Iterable[int], filter: AccessFilter) -> dict[int, End]:
         """Visible entities by number: the name that most visible edges give (then the first), type, degree."""
-        where, params = self.visible(filter, "a")
-        rows = self.file.rows(
-            f"SELECT a.node, a.name, count(*) FROM adjacency a "
-            f"WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND {where} GROUP BY a.node, a.name",
-            {"nodes": list(nodes), **params},
-        )
-        entities = self.entity_rows(row[0] for row in rows)
-        names = self.name_rows(row[1] for row in rows)
-        given: dict[int, list[tuple[int, str]]] = {}
-        for node, name, count in rows:
-            given.setdefault(node, []).append((-count, names[name]))
-        return {
-            node: End(
-                id=entities[node][0], name=min(listed)[1], type=entities[node][1], degree=-sum(n for n, _ in listed)
-            )
-            for node, listed in given.items()
-        }
+        kept = self._kept.ends
+        wanted = dict.fromkeys(nodes)
+        found = {node: end for node in wanted if (end := kept.get((filter.key, node))) is not None}
+        missing = [node for node in wanted if node not in found]
+        if missing:
+            fresh = self._ends(missing, filter)
+            keep_rows(kept, {(filter.key, node): end for node, end in fresh.items()})
+            found |= fresh
+        return found
 
     def expand(
         self,
@@ -81,10 +76,9 @@ class DuckReader(DuckNames):
             return Expansion(edges=(), ends={}, found=0)
         scored = query_vector is not None and self.file.dimension is not None
         where, params = self.visible(filter, "a")
-        params["nodes"] = nodes
         if exclude:
             where += " AND NOT list_contains($exclude::UUID[], a.fact)"
-            params["exclude"] = sorted(exclude)
+            params["exclude"] = sorted(_fact_ids(exclude))
         if relations:
             where += (
                 " AND a.edge IN (SELECT ord FROM edge WHERE list_contains($relations::VARCHAR[], relation)"
@@ -93,18 +87,21 @@ class DuckReader(DuckNames):
             params["relations"] = sorted(relations)
         if scored:
             assert query_vector is not None
+            self.file.check_vector(query_vector)
             params["vector"] = query_vector.tolist()
-        half = (_HALF_SCORED.format(type=self._vector_type) if scored else _HALF) + where
-        halves = self.file.rows(f"{half} LIMIT {SMALL + 1}", params)
-        found = len({row[1] for row in halves})
-        if len(halves) > SMALL or found > limit:
+        degrees = {node: end.degree for node, end in self.ends(nodes, filter).items()}
+        half = self._half(degrees, params, scored=scored, where=where)
+        if sum(degrees.values()) <= limit:
+            halves = self.file.rows(half, params)
+            found = len({fact for _, _, fact in halves})
+        else:
             join = "JOIN edge e ON e.ord = half.edge" if words and not scored else ""
-            shortlist = _SHORTLIST.format(half=half, rank=_rank(scored=scored, words=bool(words)), join=join)
-            if words and not scored:
+            if join:
                 params["words"] = sorted(set(words))
+            shortlist = _SHORTLIST.format(half=half, rank=_rank(scored=scored, words=bool(words)), join=join)
             halves = self.file.rows(shortlist, params | {"limit": limit})
-            found = halves[0][3]
-        scores = {row[0]: row[2] for row in halves}
+            found = halves[0][2] if halves else 0
+        scores = {row[0]: row[1] for row in halves}
         rows = self.file.rows(
             f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($ords::INTEGER[])) ORDER BY e.fact, e.id",
             {"ords": list(scores)},
@@ -113,15 +110,56 @@ class DuckReader(DuckNames):
         ends = self.ends({node for row in rows for node in row[2:4]}, filter)
         return Expansion(
             edges=tuple(
-                VisibleEdge(edge=edge, fact_id=str(row[11]), score=scores[row[0]])
+                VisibleEdge(edge=edge, fact_id=row[11], score=scores[row[0]])
                 for edge, row in zip(edges, rows, strict=True)
             ),
             ends={end.id: end for end in ends.values()},
             found=found,
         )
 
+    def _half(self, degrees: Mapping[int, int], params: dict[str, object], *, scored: bool, where: str) -> str:
+        """The half-edges at some nodes. Each hub is a part of its own: a constant finds its rows, where a join
+        with a list would carry every vector along."""
+        hubs = [node for node, degree in degrees.items() if degree > HUB]
+        params["nodes"] = [node for node in degrees if node not in hubs]
+        params |= {f"hub{i}": node for i, node in enumerate(hubs)}
+        conditions = [f"node = $hub{i}" for i in range(len(hubs))]
+        if params["nodes"] or not hubs:
+            conditions.append("node IN (SELECT unnest($nodes::INTEGER[]))")
+        else:
+            del params["nodes"]
+        score = f"array_inner_product(embedding, $vector::{self._vector_type})" if scored else "NULL::FLOAT"
+        # The score comes before the filter, whose join would carry the vectors along too.
+        parts = [f"SELECT edge, fact, property_set, {score} AS score FROM adjacency WHERE {c}" for c in conditions]
+        return f"SELECT a.edge, a.score, a.fact FROM ({' UNION ALL '.join(parts)}) a WHERE {where}"
+
+    def _ends(self, nodes: Sequence[int], filter: AccessFilter) -> dict[int, End]:
+        where, params = self.visible(filter, "a")
+        rows = self.file.rows(
+            f"SELECT a.node, a.name, count(*), count(*) FILTER (a.again) FROM adjacency a "
+            f"WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND {where} GROUP BY a.node, a.name",
+            {"nodes": list(nodes), **params},
+        )
+        entities = self.entity_rows(row[0] for row in rows)
+        names = self.name_rows(row[1] for row in rows)
+        given: dict[int, list[tuple[int, str]]] = {}
+        twice: dict[int, int] = {}
+        for node, name, count, again in rows:
+            given.setdefault(node, []).append((-count, names[name]))
+            twice[node] = twice.get(node, 0) + again
+        return {
+            node: End(
+                id=entities[node][0],
+                name=min(listed)[1],
+                type=entities[node][1],
+                degree=-sum(n for n, _ in listed) - twice[node],
+            )
+            for node, listed in given.items()
+        }
+
     def _describe(self, filter: AccessFilter, version: str) -> Description:
         where, params = self.visible(filter, "e")
+        hidden = self.access_fields | filter.access_fields
         edges, documents, *own = self.file.rows(
             f"SELECT count(*), count(DISTINCT source_doc_id), {', '.join(f'count({f})' for f in EDGE_FIELDS)} "
             f"FROM edge e WHERE {where}",
@@ -138,19 +176,18 @@ class DuckReader(DuckNames):
         )
         properties = self.file.rows(
             f"""
-            WITH used AS (SELECT e.property_set AS ord, count(*) AS n FROM edge e WHERE {where} GROUP BY 1),
-                 field AS (SELECT n, p.properties, unnest(json_keys(p.properties)) AS name
-                           FROM used JOIN property_set p USING (ord))
-            SELECT name, list_distinct(list(json_type(properties, '$."' || name || '"'))), CAST(sum(n) AS BIGINT)
-            FROM field WHERE name NOT IN (SELECT unnest($hidden::VARCHAR[])) GROUP BY name ORDER BY name
+            WITH used AS (SELECT e.property_set AS ord, count(*) AS n FROM edge e WHERE {where} GROUP BY 1)
+            SELECT j.key, list_distinct(list(j.type)), CAST(sum(n) AS BIGINT)
+            FROM used JOIN property_set p USING (ord), json_each(p.properties) j
+            WHERE j.key NOT IN (SELECT unnest($hidden::VARCHAR[])) GROUP BY j.key ORDER BY j.key
             """,
-            {"hidden": sorted(filter.access_fields), **params},
+            {"hidden": sorted({*hidden, *EDGE_FIELDS}), **params},
         )
         listed = [Property(name=name, kinds=_kinds(kinds), count=count) for name, kinds, count in properties]
         listed += [
             Property(name=name, kinds=("string",), count=count)
             for name, count in zip(EDGE_FIELDS, own, strict=True)
-            if count and name not in filter.access_fields
+            if count and name not in hidden
         ]
         return Description(
             entities=sum(count for _, count in types),
@@ -165,20 +202,11 @@ class DuckReader(DuckNames):
         )
 
 
-# The inner product comes before the filter: a join that carries the vectors along costs twice as much.
-_HALF_SCORED = (
-    "SELECT a.edge, a.fact, a.score FROM (SELECT edge, fact, property_set, "
-    "array_inner_product(embedding, $vector::{type}) AS score FROM adjacency WHERE node IN (SELECT unnest($nodes::INTEGER[]))) a WHERE "
-)
-_HALF = (
-    "SELECT a.edge, a.fact, NULL::FLOAT AS score FROM adjacency a "
-    "WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND "
-)
 _SHORTLIST = """
 WITH half AS MATERIALIZED ({half}),
      best AS MATERIALIZED (SELECT half.fact, {rank} AS rank FROM half {join} GROUP BY half.fact),
      kept AS (SELECT fact FROM best ORDER BY rank DESC NULLS LAST, fact LIMIT $limit)
-SELECT edge, fact, score, (SELECT count(*) FROM best) FROM half SEMI JOIN kept USING (fact)
+SELECT edge, score, (SELECT count(*) FROM best) FROM half SEMI JOIN kept USING (fact)
 """
 
 
@@ -189,6 +217,15 @@ def _rank(*, scored: bool, words: bool) -> str:
         return "0"
     text = "lower(concat_ws(' ', e.src_name, e.relation, e.key, e.dst_name, e.description))"
     return f"max(len(list_filter($words::VARCHAR[], lambda w: contains({text}, w))))"
+
+
+def _fact_ids(ids: Iterable[str]) -> set[str]:
+    """Those that can be a fact's id."""
+    found = set()
+    for id_ in ids:
+        with suppress(ValueError):
+            found.add(str(UUID(id_)))
+    return found
 
 
 def _kinds(json_types: Sequence[str]) -> tuple[str, ...]:

@@ -11,20 +11,20 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.filters.sql import compile_edge_filter
+from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
-from kgcore.types import Edge, PropertyValue
+from kgcore.types import Edge, End, PropertyValue
 
 K = TypeVar("K")
 V = TypeVar("V")
 MAX_KEPT = 300_000
 MAX_SETS = 20_000
-_compiled = lru_cache(maxsize=256)(compile_edge_filter)
 
 EDGE_COLUMNS = (
     "e.ord, e.id, e.source, e.target, e.relation, e.src_name, e.dst_name, e.key, e.description, e.source_doc_id, "
-    "e.property_set, e.fact"
+    "e.property_set, CAST(e.fact AS VARCHAR)"
 )
 
 
@@ -37,6 +37,7 @@ class _Kept:
     names: dict[int, str] = field(default_factory=dict)
     properties: dict[int, str] = field(default_factory=dict)
     ords: dict[str, int] = field(default_factory=dict)
+    ends: dict[tuple[str, int], End] = field(default_factory=dict)
     sets: dict[str, list[int] | None] = field(default_factory=dict)
 
 
@@ -44,13 +45,14 @@ class DuckRows:
     """What reading methods share. Its caches hold rows whether visible or not: they are reached only by numbers
     that came through a filter."""
 
-    def __init__(self, file: DuckFile) -> None:
+    def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
         self.file = file
+        self.access_fields = access_fields
         self._current = _Kept(version=file.version)
 
     def visible(self, filter: AccessFilter, alias: str) -> tuple[str, dict[str, object]]:
         """The condition under which rows of `edge e` or `adjacency a` are visible, and its parameters."""
-        compiled = _compiled(filter.node)
+        compiled = compile_edge_filter(filter.node)
         params = {name: value for name, value in compiled.params.items() if f"${name}:" in compiled.edge}
         parts = []
         if compiled.properties:
@@ -70,7 +72,7 @@ class DuckRows:
     def ords(self, ids: Iterable[str]) -> dict[str, int]:
         """The file's own numbers of entities, visible or not: only for use under a filter."""
         sql = "SELECT id, ord FROM entity WHERE id IN (SELECT unnest($keys::VARCHAR[]))"
-        return self._look_up(self._kept.ords, ids, sql, lambda row: row[1])
+        return self._look_up(self._kept.ords, (i for i in ids if is_unicode(i)), sql, lambda row: row[1])
 
     def entity_rows(self, ords: Iterable[int]) -> dict[int, tuple[str, str]]:
         """(id, type) by number."""
@@ -87,6 +89,7 @@ class DuckRows:
         sql = "SELECT ord, CAST(properties AS VARCHAR) FROM property_set WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
         properties = self._look_up(self._kept.properties, (row[10] for row in rows), sql, lambda row: row[1])
         entities = self.entity_rows(ord_ for row in rows for ord_ in row[2:4])
+        hidden = self.access_fields | filter.access_fields
         return [
             Edge(
                 id=row[1],
@@ -98,7 +101,7 @@ class DuckRows:
                 key=row[7],
                 description=row[8],
                 source_doc_id=row[9],
-                properties=properties_of(properties[row[10]], filter.access_fields),
+                properties=properties_of(properties[row[10]], hidden),
             )
             for row in rows
         ]
@@ -109,12 +112,12 @@ class DuckRows:
         try:
             return kept[filter.key]
         except KeyError:
-            compiled = _compiled(filter.node)
+            compiled = compile_edge_filter(filter.node)
             params = {name: value for name, value in compiled.params.items() if f"${name}:" in compiled.properties}
             sql = f"SELECT p.ord FROM property_set p WHERE {compiled.properties} ORDER BY p.ord LIMIT {MAX_SETS + 1}"
             found = [row[0] for row in self.file.rows(sql, params)]
             allowed = found if len(found) <= MAX_SETS else None
-            _keep(kept, {filter.key: allowed}, 64)
+            keep_rows(kept, {filter.key: allowed}, 64)
             return allowed
 
     def _look_up(
@@ -126,7 +129,7 @@ class DuckRows:
         missing = [key for key in wanted if key not in found]
         if missing:
             fresh = {row[0]: value(row) for row in self.file.rows(sql, {"keys": missing})}
-            _keep(kept, fresh)
+            keep_rows(kept, fresh)
             found |= fresh
         return found
 
@@ -151,7 +154,8 @@ def _properties(text: str, access_fields: frozenset[str]) -> Mapping[str, Proper
     }
 
 
-def _keep(kept: dict[K, V], items: Mapping[K, V], limit: int = MAX_KEPT) -> None:
+def keep_rows(kept: dict[K, V], items: Mapping[K, V], limit: int = MAX_KEPT) -> None:
+    """Adds to a cache, emptied first when it would grow beyond its limit."""
     if len(kept) + len(items) > limit:
         kept.clear()
     kept.update(items)

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from kgcore.errors import StoreError
-from kgcore.filters.grammar import _is_unicode
-from kgcore.names import fact_id, fold, tokens, words_of
-from kgcore.store.duckdb_file import DuckFile
+from kgcore.names import fact_id, fold, is_unicode, tokens, words_of
+from kgcore.store.duckdb_file import DuckFile, read_error
 from kgcore.types import Edge, Entity, PropertyValue, Vector
 
 _INT64 = (-(2**63), 2**63 - 1)
@@ -27,8 +26,11 @@ class DuckWriter:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with self.file.transaction():
-            yield
+        try:
+            with self.file.transaction():
+                yield
+        except duckdb.Error as error:
+            raise read_error(self.file.path, error) from error
 
     def upsert(self, entities: Sequence[Entity], edges: Sequence[Edge], *, embedder: str | None = None) -> None:
         known = {entity.id: entity for entity in entities}
@@ -72,7 +74,7 @@ class DuckWriter:
                 "DELETE FROM entity WHERE ord IN (SELECT source FROM gone UNION SELECT target FROM gone) "
                 "AND ord NOT IN (SELECT node FROM adjacency)"
             )
-            _prune(cursor)
+            _prune(cursor, "SELECT source FROM gone UNION SELECT target FROM gone")
             cursor.execute("DROP TABLE gone")
 
         self.file.write(change)
@@ -99,14 +101,21 @@ class DuckWriter:
                 "WHERE list_contains($ids::VARCHAR[], id) OR list_contains($ids::VARCHAR[], document_id)",
                 {"ids": ids, "patch": patch},
             )
-            _prune(cursor)
+            _prune(cursor, "SELECT NULL")
             cursor.execute("DROP TABLE changed")
 
         self.file.write(change)
 
     def optimize(self) -> None:
         def change(cursor: duckdb.DuckDBPyConnection) -> None:
-            for table, order in (("adjacency", "node, far, edge"), ("token", "token, name"), ("entity", "id")):
+            # An edge stands with the others of its busier end, so that a hub's are read together.
+            cursor.execute(
+                """CREATE OR REPLACE TEMP TABLE place AS
+                WITH degree AS (SELECT node, count(*) AS n FROM adjacency GROUP BY node)
+                SELECT e.ord, CASE WHEN s.n >= t.n THEN e.source ELSE e.target END AS hub FROM edge e
+                JOIN degree s ON s.node = e.source JOIN degree t ON t.node = e.target"""
+            )
+            for table, order in _ORDER.items():
                 columns = [row[0] for row in cursor.execute(f"DESCRIBE {table}").fetchall()]
                 definition = ", ".join(
                     f"{name} {type_}" for name, type_, *_ in cursor.execute(f"DESCRIBE {table}").fetchall()
@@ -115,6 +124,7 @@ class DuckWriter:
                 cursor.execute(f"INSERT INTO sorted SELECT {', '.join(columns)} FROM {table} ORDER BY {order}")
                 cursor.execute(f"DROP TABLE {table}")
                 cursor.execute(f"ALTER TABLE sorted RENAME TO {table}")
+            cursor.execute("DROP TABLE place")
 
         self.file.write(change)
         self.file.checkpoint()
@@ -124,6 +134,16 @@ def json_text(properties: Mapping[str, PropertyValue]) -> str:
     """Properties as JSON with sorted keys; None values are dropped. Raises StoreError for what cannot be kept."""
     kept = {name: _checked(name, value) for name, value in properties.items() if value is not None}
     return json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def text_column(values: Sequence[str | None]) -> pa.Array:
+    """Texts as an Arrow column. Raises StoreError for half a character."""
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            "A text holds half a character, which cannot be stored.", remedy="Repair the text's encoding at its source."
+        ) from error
 
 
 def vector_column(vectors: Sequence[Vector | None], size: int | None) -> pa.Array:
@@ -148,13 +168,13 @@ def vector_column(vectors: Sequence[Vector | None], size: int | None) -> pa.Arra
 
 
 def _checked(name: str, value: Any) -> Any:
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list) and not any(isinstance(item, tuple | list) for item in value):
         return [_checked(name, item) for item in value]
     if isinstance(value, bool) or (isinstance(value, int) and _INT64[0] <= value <= _INT64[1]):
         return value
     if isinstance(value, float) and np.isfinite(value):
         return value
-    if isinstance(value, str) and "\0" not in value and _is_unicode(value):
+    if isinstance(value, str) and "\0" not in value and is_unicode(value):
         return value
     raise StoreError(
         f"The property {name!r} has a value that cannot be stored: {str(value)[:60]!r}.",
@@ -173,8 +193,8 @@ def _names(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[str,
 def _entity_table(entities: Mapping[str, Entity]) -> pa.Table:
     return pa.table(
         {
-            "id": pa.array(list(entities), pa.string()),
-            "type": pa.array([e.type for e in entities.values()], pa.string()),
+            "id": text_column(list(entities)),
+            "type": text_column([e.type for e in entities.values()]),
             "position": pa.array(range(len(entities)), pa.int32()),
         }
     )
@@ -183,10 +203,10 @@ def _entity_table(entities: Mapping[str, Entity]) -> pa.Table:
 def _name_table(names: Mapping[tuple[str, str], Vector | None], size: int | None) -> pa.Table:
     return pa.table(
         {
-            "id": pa.array([id_ for id_, _ in names], pa.string()),
-            "name": pa.array([name for _, name in names], pa.string()),
-            "folded": pa.array([fold(name) for _, name in names], pa.string()),
-            "words": pa.array([words_of(name) for _, name in names], pa.string()),
+            "id": text_column([id_ for id_, _ in names]),
+            "name": text_column([name for _, name in names]),
+            "folded": text_column([fold(name) for _, name in names]),
+            "words": text_column([words_of(name) for _, name in names]),
             "tokens": pa.array([sorted(set(tokens(name))) for _, name in names], pa.list_(pa.string())),
             "embedding": vector_column(list(names.values()), size),
             "position": pa.array(range(len(names)), pa.int32()),
@@ -195,26 +215,24 @@ def _name_table(names: Mapping[tuple[str, str], Vector | None], size: int | None
 
 
 def _edge_table(edges: Sequence[Edge]) -> pa.Table:
-    text = {name: pa.array([getattr(e, name) for e in edges], pa.string()) for name in _EDGE_TEXTS}
+    facts = [fact_id(e.source_id, e.relation, e.key, e.target_id, e.dst_name) for e in edges]
     return pa.table(
         {
-            **text,
-            "fact": pa.array(
-                [fact_id(e.source_id, e.relation, e.key, e.target_id, e.dst_name) for e in edges], pa.string()
-            ),
-            "properties": pa.array([json_text(e.properties) for e in edges], pa.string()),
+            **{name: text_column([getattr(e, name) for e in edges]) for name in _EDGE_TEXTS},
+            "fact": text_column(facts),
+            "properties": text_column([json_text(e.properties) for e in edges]),
             "position": pa.array(range(len(edges)), pa.int32()),
         }
     )
 
 
 def _vector_table(vectors: Sequence[Vector | None], ids: Sequence[str], size: int | None) -> pa.Table:
-    return pa.table({"id": pa.array(ids, pa.string()), "embedding": vector_column(vectors, size)})
+    return pa.table({"id": text_column(ids), "embedding": vector_column(vectors, size)})
 
 
-def _prune(cursor: duckdb.DuckDBPyConnection) -> None:
-    """Drops names that no edge gives and property sets that no edge has."""
-    cursor.execute("DELETE FROM name WHERE ord NOT IN (SELECT name FROM adjacency)")
+def _prune(cursor: duckdb.DuckDBPyConnection, nodes: str) -> None:
+    """Drops these entities' names that no edge gives any more, and property sets that no edge has."""
+    cursor.execute(f"DELETE FROM name WHERE node IN ({nodes}) AND ord NOT IN (SELECT name FROM adjacency)")
     cursor.execute("DELETE FROM token WHERE name NOT IN (SELECT ord FROM name)")
     # The last number stays taken: a number that comes to mean other metadata could meet a filter's remembered ones.
     cursor.execute(
@@ -234,6 +252,13 @@ _EDGE_TEXTS = (
     "dst_name",
     "source_doc_id",
 )
+
+_ORDER = {
+    "adjacency": "node, far, edge",
+    "edge": "(SELECT hub FROM place WHERE place.ord = edge.ord), ord",
+    "token": "token, name",
+    "entity": "id",
+}
 
 _MISSING_ENDS = """
 SELECT s.id, end_id FROM (SELECT id, unnest([source_id, target_id]) AS end_id FROM staged_edge) s
@@ -274,9 +299,10 @@ FROM staged_edge x JOIN entity s ON s.id = x.source_id JOIN entity t ON t.id = x
 JOIN property_set p ON CAST(p.properties AS VARCHAR) = x.properties;
 INSERT INTO edge SELECT * FROM fresh;
 INSERT INTO adjacency
-SELECT h.node, h.far, h.ord, h.fact, n.ord, h.property_set, v.embedding FROM (
-    SELECT *, source AS node, target AS far, src_name AS name FROM fresh
-    UNION ALL SELECT *, target, source, dst_name FROM fresh WHERE target <> source
+SELECT h.node, h.far, h.ord, h.fact, n.ord, h.property_set, h.again, v.embedding FROM (
+    SELECT *, source AS node, target AS far, src_name AS name, false AS again FROM fresh
+    UNION ALL SELECT *, target, source, dst_name, target = source FROM fresh
+    WHERE target <> source OR dst_name <> src_name
 ) h JOIN name n ON n.node = h.node AND n.name = h.name JOIN staged_vector v ON v.id = h.id;
 DROP TABLE fresh;
 DROP TABLE replaced"""

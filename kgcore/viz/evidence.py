@@ -17,6 +17,7 @@ def evidence_payload(retrieval: Retrieval) -> dict[str, Any]:
     found = frontier(trace)
     sources = {document.id: document for document in retrieval.source_documents}
     return {
+        "answer": retrieval.content if retrieval.context else "",
         "best": max((candidate.score for candidate in found.kept), default=0.0),
         "lastStep": len(trace.hops) + 1,
         "facts": [_fact(candidate, trace, found, sources) for candidate in _in_order(found)],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyvis.network import Network  # type: ignore[import-untyped]
+from pyvis.network import Network
 
 from kgcore.types import Candidate, Retrieval, Trace
 from kgcore.viz.frontier import Frontier, frontier, new_words

@@ -144,8 +144,8 @@ def test_one_of_two_conditions_is_removed(opened: Open) -> None:
     [
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("3", "filter"),
-        ("[]", "filter"),
+        ("3", "condition"),
+        ("[]", "condition"),
         ('{"field": "year", "operator": "~", "value": 1}', "operator"),
         (
             '{"operator": "AND", "conditions": [{"field": "a", "operator": "==", "value": null}]}',

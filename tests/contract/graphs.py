@@ -81,6 +81,28 @@ def fact_of(e: Edge) -> str:
     return fact_id(e.source_id, e.relation, e.key, e.target_id, e.dst_name)
 
 
+def chunk(id: str, embedding: Vector | None = None) -> Chunk:
+    """A passage that everybody may read."""
+    return Chunk(id=id, content=f"Text of {id}.", document_id="doc", metadata=PUBLIC, embedding=embedding)
+
+
+def version(store: GraphStore) -> str:
+    """The store's data version."""
+    return store.describe(OPEN).data_version
+
+
+VALUES: dict[str, PropertyValue] = {
+    "integer": 2024, "float_of_an_integer": 2024.0, "largest": 2**63 - 1, "smallest": -(2**63), "odd": 2**53 + 1,
+    "third": 0.1 + 0.2, "huge": 1e300, "tiny": 5e-324, "yes": True, "no": False, "zero": 0, "empty": "",
+    "text": 'O\'Hara "said" \\ ; DROP TABLE edge; -- $f0 ?', "lines": "a\nb\tc", "decomposed": "e\u0301",
+    "composed": "é", "script": "日本語 العربية 🚀", "numeric_text": "2024", "none_text": "null",
+    "list": ("a", "b"), "no_items": (),
+    "numbers": (1, 2, 3), "floats": (1.0, 5.5), "truths": (True, False), "order": "first", "select": 1, "Year": 1,
+    "year": 2, "_": 3, "percent%": 1, "with space": 1, "ключ": "значение", 'quo"te': 1, "dollar$.a[0]": 1, "dot.ted": 1,
+}  # fmt: skip
+"""A property of every kind, each with a name or a value that something might stumble over."""
+
+
 # -- the world
 
 _DOCUMENTS: dict[str | None, dict[str, PropertyValue]] = {
@@ -113,8 +135,8 @@ NAMES = {
 }
 TYPES = {"acme": "Company", "globex": "Company", "helios": "System"}
 
-WORLD_ENTITIES = tuple(
-    Entity(
+WORLD_ENTITIES = (
+    *(Entity(
         id=id_,
         type="Value" if "/" in id_ else TYPES.get(id_, "Person"),
         name=name,
@@ -122,9 +144,7 @@ WORLD_ENTITIES = tuple(
             "jane": vec(1, 0, 0, 0), "acme": vec(0, 1, 0, 0), "globex": vec(0, 0.8, 0.6, 0), "helios": vec(0, 0, 1, 0),
             "kim-1": vec(0, 0, 0, 1), "kim-2": vec(0, 0, 0, 1), "ghost": vec(1, 0, 0, 0), "loner": vec(1, 0, 0, 0),
         }.get(id_),
-    )
-    for id_, name in NAMES.items()
-) + (
+    ) for id_, name in NAMES.items()),
     Entity(id="jane", type="Person", name="Jane M. Doe", embedding=vec(0.8, 0, 0.6, 0)),
     Entity(id="jane", type="Person", name="Jane Secret", embedding=vec(0, 1, 0, 0)),
 )  # fmt: skip
@@ -149,15 +169,18 @@ HIDDEN_EDGES = (
     _said("d9", "h02", "jane", "WORKS_AT", "globex", src="Jane Secret", embedding=vec(1, 0, 0, 0)),
 )
 WORLD_EDGES = (*VISIBLE_EDGES, UNSAID_EDGE, *HIDDEN_EDGES)
-WORLD_CHUNKS = tuple(
-    Chunk(id=id_, document_id=document, content=f"Text of {id_}.", metadata=_DOCUMENTS[id_], embedding=embedding)
-    for id_, document, embedding in (
-        ("d1", "doc-a", vec(1, 0, 0, 0)),
-        ("d2", "doc-a", vec(0.8, 0.6, 0, 0)),
-        ("d3", "doc-b", vec(0.8, 0.6, 0, 0)),
-        ("d9", "doc-x", vec(1, 0, 0, 0)),
-    )
-) + (Chunk(id="d4", document_id="doc-b", content="Without a vector.", metadata=PUBLIC),)
+WORLD_CHUNKS = (
+    *(
+        Chunk(id=id_, document_id=document, content=f"Text of {id_}.", metadata=_DOCUMENTS[id_], embedding=embedding)
+        for id_, document, embedding in (
+            ("d1", "doc-a", vec(1, 0, 0, 0)),
+            ("d2", "doc-a", vec(0.8, 0.6, 0, 0)),
+            ("d3", "doc-b", vec(0.8, 0.6, 0, 0)),
+            ("d9", "doc-x", vec(1, 0, 0, 0)),
+        )
+    ),
+    Chunk(id="d4", document_id="doc-b", content="Without a vector.", metadata=PUBLIC),
+)
 
 
 def write_world(store: GraphStore) -> None:

@@ -27,7 +27,9 @@ from tests.contract.graphs import (
 
 def chunk(id: str, *numbers: float, document: str = "doc", **metadata: PropertyValue) -> Chunk:
     embedding = vec(*numbers) if numbers else None
-    return Chunk(id=id, content=f"Text of {id}.", document_id=document, metadata={**PUBLIC, **metadata}, embedding=embedding)
+    return Chunk(
+        id=id, content=f"Text of {id}.", document_id=document, metadata={**PUBLIC, **metadata}, embedding=embedding
+    )
 
 
 class TestById:
@@ -70,8 +72,12 @@ class TestNearest:
         assert [d.id for d in store.chunks.nearest(vector, BOARD, 2)] == ["d1", "d9"]
         assert store.chunks.nearest(vector, NOBODY, 9) == ()
         assert [d.id for d in store.chunks.nearest(vector, READER.narrowed(only("year", "<", 2024)), 9)] == ["d2"]
-        assert [d.id for d in store.chunks.nearest(vector, READER.narrowed(only("source_doc_id", "==", "d3")), 9)] == ["d3"]
-        assert store.chunks.nearest(vector, READER.narrowed(only("allowed_principals", "contains_any", ["all"])), 9) == ()
+        assert [d.id for d in store.chunks.nearest(vector, READER.narrowed(only("source_doc_id", "==", "d3")), 9)] == [
+            "d3"
+        ]
+        assert (
+            store.chunks.nearest(vector, READER.narrowed(only("allowed_principals", "contains_any", ["all"])), 9) == ()
+        )
 
     def test_chunks_without_a_vector_are_not_near_anything(self, store: GraphStore) -> None:
         store.chunks.upsert([chunk("a"), chunk("b", -1, 0), chunk("c")], embedder=EMBEDDER)
@@ -133,11 +139,14 @@ class TestAccessFields:
         store = factory.make(access_fields=["clearance", "tenant"])
         assert store.access_fields >= {"clearance", "tenant"}
         mine = {**SECRET, "clearance": 3, "tenant": "x", "year": 1}
-        store.chunks.upsert([Chunk(id="c", content="", document_id="d", metadata=mine, embedding=vec(1, 0))], embedder="e")
+        store.chunks.upsert(
+            [Chunk(id="c", content="", document_id="d", metadata=mine, embedding=vec(1, 0))], embedder="e"
+        )
         write(store, edge("e", "a", "R", "b", properties=mine, embedding=vec(1, 0)), embedder="e")
         locked = AccessFilter.of(locked=only("allowed_principals", "contains_any", ["board"]))
         read = [
-            store.chunks.get_documents_by_id(["c"]), store.chunks.nearest(vec(1, 0), locked, 1), store.edges(["e"], locked),
+            store.chunks.get_documents_by_id(["c"]), store.chunks.nearest(vec(1, 0), locked, 1),
+            store.edges(["e"], locked),
             store.expand(["a"], (), locked, None, 1), store.scan(locked, None), store.paths("a", "b", locked, 1),
             store.describe(locked).properties,
         ]  # fmt: skip

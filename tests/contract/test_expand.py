@@ -1,90 +1,23 @@
-"""`expand`: one hop, its shortlist, its ends."""
+"""`expand`: its access, its facts, its shortlist. (Hops case by case are in `test_hops`.)"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from kgcore.names import fact_id
 from kgcore.store import GraphStore
-from kgcore.types import HAS_ATTRIBUTE, Edge, End
+from kgcore.types import HAS_ATTRIBUTE
 from tests.contract.graphs import NOBODY, OPEN, PUBLIC, READER, edge, fact_of, hidden, only, vec, write
+from tests.contract.test_hops import GRAPH, by_fact
 
 QUESTION = vec(1, 0, 0, 0)
-
-
-def by_fact(*edges: Edge) -> list[str]:
-    """Edge ids in the order of `Expansion.edges`."""
-    return [e.id for e in sorted(edges, key=lambda e: (fact_of(e), e.id))]
 
 
 def found_ids(store: GraphStore, *frontier: str, **options: Any) -> list[str]:
     """The edge ids of an expansion without bounds."""
     return [v.edge.id for v in store.expand(frontier, (), READER, None, 100, **options).edges]
-
-
-GRAPH = (
-    edge("a-b", "a", "KNOWS", "b"),
-    edge("b-a", "b", "KNOWS", "a"),
-    edge("b-c", "b", "LIKES", "c", doc="d2"),
-    edge("c-d", "c", "KNOWS", "d"),
-    edge("a-a", "a", "IS", "a"),
-    edge("a-color", "a", HAS_ATTRIBUTE, "a/color", key="color", dst="red"),
-    edge("a-size", "a", HAS_ATTRIBUTE, "a/size", key="size", dst="big"),
-    hidden("h", "a", "HIDES", "x"),
-)
-BY_ID = {e.id: e for e in GRAPH}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hop:
-    id: str
-    frontier: tuple[str, ...]
-    found: tuple[str, ...]
-    exclude: tuple[str, ...] = ()
-    relations: tuple[str, ...] = ()
-    ends: dict[str, int] = field(default_factory=dict)
-
-
-HOPS = [
-    Hop(id="out-and-in", frontier=("b",), found=("a-b", "b-a", "b-c"), ends={"a": 5, "b": 3, "c": 2}),
-    Hop(id="an-edge-between-two-of-the-frontier-once", frontier=("a", "b"), relations=("KNOWS",), found=("a-b", "b-a"),
-        ends={"a": 5, "b": 3}),
-    Hop(id="duplicates-and-the-unknown-in-the-frontier", frontier=("c", "nobody", "c", "x"), found=("b-c", "c-d"),
-        ends={"b": 3, "c": 2, "d": 1}),
-    Hop(id="a-self-loop", frontier=("a",), relations=("IS",), found=("a-a",), ends={"a": 5}),
-    Hop(id="facts-excluded", frontier=("b",), exclude=("a-b", "c-d"), found=("b-a", "b-c"),
-        ends={"a": 5, "b": 3, "c": 2}),
-    Hop(id="all-excluded", frontier=("d",), exclude=("c-d",), found=()),
-    Hop(id="a-relation", frontier=("b",), relations=("LIKES",), found=("b-c",), ends={"b": 3, "c": 2}),
-    Hop(id="several-relations", frontier=("a", "b"), relations=("LIKES", "IS", "NONE"), found=("a-a", "b-c"),
-        ends={"a": 5, "b": 3, "c": 2}),
-    Hop(id="an-attribute-by-its-key", frontier=("a",), relations=("color",), found=("a-color",),
-        ends={"a": 5, "a/color": 1}),
-    Hop(id="every-attribute-by-its-relation", frontier=("a",), relations=(HAS_ATTRIBUTE,), found=("a-color", "a-size"),
-        ends={"a": 5, "a/color": 1, "a/size": 1}),
-    Hop(id="a-relation-of-no-edge", frontier=("a",), relations=("knows",), found=()),
-    Hop(id="no-frontier", frontier=(), found=()),
-    Hop(id="an-unknown-frontier", frontier=("nobody",), found=()),
-    Hop(id="an-unseen-frontier", frontier=("x",), found=()),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", HOPS, ids=lambda case: case.id)
-def test_one_hop(store: GraphStore, case: Hop) -> None:
-    write(store, *GRAPH)
-    exclude = [fact_of(BY_ID[e]) for e in case.exclude]
-    hop = store.expand(case.frontier, exclude, READER, None, 100, relations=case.relations)
-    assert [v.edge.id for v in hop.edges] == by_fact(*(BY_ID[e] for e in case.found))
-    assert [v.fact_id for v in hop.edges] == [fact_of(BY_ID[v.edge.id]) for v in hop.edges]
-    assert dict(hop.ends) == {
-        id_: End(id=id_, name={"a/color": "red", "a/size": "big"}.get(id_, id_), type="Thing", degree=degree)
-        for id_, degree in case.ends.items()
-    }
-    assert hop.found == len({v.fact_id for v in hop.edges})
-    assert all(v.score is None and v.edge.embedding is None for v in hop.edges)
 
 
 class TestAccess:
@@ -260,3 +193,17 @@ def test_a_hub_is_cut_and_counted(store: GraphStore) -> None:
     assert (len(hop.edges), hop.found, hop.ends["hub"].degree) == (1000, 1500, 1500)
     some = store.expand(["hub"], (), READER.narrowed(only("n", "in", [0, 1])), None, 1000)
     assert (len(some.edges), some.found) == (430, 430)
+
+
+def test_two_hubs_are_cut_together(store: GraphStore) -> None:
+    spokes = [
+        edge(f"{hub}{i:04}", hub, "R", f"t{i}", embedding=vec(1, i + 1))
+        for hub in ("left", "right") for i in range(1100)
+    ]  # fmt: skip
+    between = edge("between", "left", "JOINS", "right", embedding=vec(1, 0))
+    write(store, *spokes, between, edge("small", "t0", "R", "left", embedding=vec(-1, 0)))
+    hop = store.expand(["left", "right", "t0"], [fact_of(spokes[0])], READER, vec(1, 0), 4)
+    assert sorted(v.edge.id for v in hop.edges) == ["between", "left0001", "right0000", "right0001"]
+    assert (hop.found, hop.ends["left"].degree, hop.ends["right"].degree) == (2201, 1102, 1101)
+    whole = store.expand(["left", "right", "t0"], (), READER, vec(1, 0), 9999)
+    assert (len(whole.edges), whole.found) == (2202, 2202)

@@ -44,7 +44,9 @@ FILTERS = {
     ),
     "locked-and-narrowed": AccessFilter.of(
         locked=PRINCIPALS,
-        caller=_any(_all(only("year", ">=", 2024), only("lang", "in", ["en", "de"])), only("allowed_principals", "!=", "x")),
+        caller=_any(
+            _all(only("year", ">=", 2024), only("lang", "in", ["en", "de"])), only("allowed_principals", "!=", "x")
+        ),
     ),
 }
 

@@ -17,8 +17,9 @@ NAMES = {
     "th": "กรุงเทพ", "de": "Müller GmbH", "eszett": "Hauptstraße", "nfd": "E\u0301clair", "wide": "ＡＢＣ Works",
     "and": "AND", "or": "OR", "not": "NOT", "rock": "Rock AND Roll", "acdc": "AC/DC", "quoted": 'The "Quoted" One',
     "who": "Who?", "star": "a*b", "slash": "back\\slash", "marks": "???", "cpp": "C++", "c": "C", "hara": "O'Hara",
-    "percent": "100% Pure", "under": "snake_case_name", "amp": "R&D (Berlin)", "colon": "ns:Label", "square": "[brackets]",
-    "curly": "{curly}", "tilde": "fuzzy~2^3", "minus": "-minus", "plus": "+plus", "newline": "two\nlines", "dots": "...",
+    "percent": "100% Pure", "under": "snake_case_name", "amp": "R&D (Berlin)", "colon": "ns:Label",
+    "square": "[brackets]", "curly": "{curly}", "tilde": "fuzzy~2^3", "minus": "-minus",
+    "plus": "+plus", "newline": "two\nlines", "dots": "...",
     "sql": "'; DROP TABLE edge; --", "dollar": "$1 Shop", "emoji": "🚀 Rocket", "long": "word " * 60 + "end",
     "car": "Car Manufacturer", "tokyo": "Tokyo", "bob": "Bob", "data-1": "DataPlatform", "data-2": "DataPlatform",
 }  # fmt: skip

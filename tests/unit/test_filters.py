@@ -61,7 +61,7 @@ class TestInvalid:
             (group("AND", group("XOR", only("a", "==", 1))), "conditions[0].operator"),
             (group("AND", {**only("a", "==", 1), "note": ""}), "conditions[0].note"),
             ({**group("AND", only("a", "==", 1)), "value": 1}, "value"),
-            ({"operator": "==", "value": 1}, "field"),
+            ({"value": 1}, "field"),
             ({}, "operator"),
             (None, ""),
             (only("a", "==", float("nan")), "value"),
@@ -148,8 +148,8 @@ NUMBERS = [
     -float(2**63), -float(2**63) - 2048.0, 1e300, -1e300, 5e-324, 1.7976931348623157e308, 9007199254740993.0,
 ]  # fmt: skip
 TEXTS = [
-    "", "1", "true", "null", "a", "A", "ab", "e\u0301", "é", "日本", "🚀", "'", '"', "\\", "\\\"", "$f0", "a\nb\t", "%", "{}",
-    "[1]", "1.0", "\u2028", "\x7f", "\x01", "\uffff", "ÿ",
+    "", "1", "true", "null", "a", "A", "ab", "e\u0301", "é", "日本", "🚀", "'", '"', "\\", "\\\"", "$f0", "a\nb\t",
+    "%", "{}", "[1]", "1.0", "\u2028", "\x7f", "\x01", "\uffff", "ÿ",
 ]  # fmt: skip
 scalars = (
     st.sampled_from(NUMBERS)
@@ -258,8 +258,8 @@ def tables() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
         connection.execute("CREATE TABLE property_set (ord INTEGER, properties JSON)")
         connection.execute(
-            "CREATE TABLE edge (ord INTEGER, key VARCHAR, description VARCHAR, source_doc_id VARCHAR, src_name VARCHAR, "
-            "dst_name VARCHAR)"
+            "CREATE TABLE edge (ord INTEGER, key VARCHAR, description VARCHAR, source_doc_id VARCHAR, "
+            "src_name VARCHAR, dst_name VARCHAR)"
         )
         connection.execute("CREATE TABLE chunk (id VARCHAR, ord INTEGER, metadata JSON)")
         yield connection
@@ -275,7 +275,8 @@ def fill(connection: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]]) -> N
         [[i, *(row.get(name) for name in OWN)] for i, row in enumerate(rows)],
     )
     connection.executemany(
-        "INSERT INTO chunk VALUES (?, ?, ?)", [[row.get("source_doc_id"), i, t] for i, (row, t) in enumerate(zip(rows, texts))]
+        "INSERT INTO chunk VALUES (?, ?, ?)",
+        [[row.get("source_doc_id"), i, t] for i, (row, t) in enumerate(zip(rows, texts, strict=True))],
     )
 
 
@@ -283,7 +284,8 @@ def passing(connection: duckdb.DuckDBPyConnection, filter: dict[str, Any]) -> li
     compiled = compile_edge_filter(parse_filter(filter))
     condition = " AND ".join(part for part in (compiled.properties, compiled.edge) if part)
     found = connection.execute(
-        f"SELECT e.ord FROM edge e JOIN property_set p ON p.ord = e.ord WHERE {condition} ORDER BY 1", dict(compiled.params)
+        f"SELECT e.ord FROM edge e JOIN property_set p ON p.ord = e.ord WHERE {condition} ORDER BY 1",
+        dict(compiled.params),
     )
     return [row[0] for row in found.fetchall()]
 
@@ -302,7 +304,9 @@ class TestSql:
 
     @settings(max_examples=100)
     @given(rows=st.lists(records, min_size=1, max_size=4), filter=comparison(names))
-    def test_chunks(self, tables: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]], filter: dict[str, Any]) -> None:
+    def test_chunks(
+        self, tables: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]], filter: dict[str, Any]
+    ) -> None:
         fill(tables, rows)
         condition, params = compile_chunk_filter(parse_filter(filter))
         found = tables.execute(f"SELECT c.ord FROM chunk c WHERE {condition} ORDER BY 1", dict(params)).fetchall()
@@ -362,6 +366,13 @@ class TestEveryNodeInEveryCompiler:
 ROWS = [{"a": v, "acl": acl} for v in (1, 2, "x") for acl in (("all",), ("board",), ())] + [{"a": 1}]
 
 
+callers = st.recursive(
+    comparison(st.sampled_from(["a", "acl", "b"])),
+    lambda inner: st.builds(group, st.sampled_from(["AND", "OR"]), inner, inner),
+    max_leaves=4,
+)
+
+
 def seen_by(connection: duckdb.DuckDBPyConnection, filter: AccessFilter) -> set[int]:
     compiled = compile_edge_filter(filter.node)
     sql = f"SELECT ord FROM property_set p WHERE {compiled.properties or 'true'}"
@@ -372,8 +383,7 @@ class TestAccessFilter:
     LOCKED = only("acl", "contains_any", ["all"])
 
     @settings(max_examples=60)
-    @given(st.recursive(comparison(st.sampled_from(["a", "acl", "b"])), lambda f: st.builds(group, st.sampled_from(["AND", "OR"]), f, f),
-                        max_leaves=4))  # fmt: skip
+    @given(callers)
     def test_a_caller_can_only_narrow(self, tables: duckdb.DuckDBPyConnection, caller: dict[str, Any]) -> None:
         fill(tables, ROWS)
         locked = AccessFilter.of(locked=self.LOCKED)
@@ -385,7 +395,11 @@ class TestAccessFilter:
     def test_a_locked_filters_fields_are_access_fields(self) -> None:
         filter = AccessFilter.of(locked=group("AND", only("tenant", "==", "x"), group("OR", only("level", "<", 3))))
         assert filter.access_fields == {"allowed_principals", "tenant", "level"}
-        assert filter.narrowed(only("year", "==", 1)).access_fields == filter.access_fields == filter.locked_only.access_fields
+        assert (
+            filter.narrowed(only("year", "==", 1)).access_fields
+            == filter.access_fields
+            == filter.locked_only.access_fields
+        )
         assert AccessFilter.of(caller=only("year", "==", 1)).access_fields == {"allowed_principals"}
 
     def test_a_caller_on_an_access_field_is_nothing(self) -> None:

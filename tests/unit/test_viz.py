@@ -9,8 +9,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from kgcore.types import (
     Candidate,
     Document,
@@ -25,17 +23,13 @@ from kgcore.types import (
     Word,
 )
 from kgcore.viz import evidence_payload, graph_payload, network
-from kgcore.viz.labels import cut, node_labels, plain
 from kgcore.viz.layout import COLUMN_GAP, ROW_GAP, Place, place
-from kgcore.viz.sentences import said_at
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "What system does Jane Doe's employer use?"
 
 
-def fact(
-    source: str, relation: str, target: str, hop: int, score: float, documents: Sequence[str] = ()
-) -> Fact:
+def fact(source: str, relation: str, target: str, hop: int, score: float, documents: Sequence[str] = ()) -> Fact:
     source_name, target_name = (name.replace("-", " ").title() for name in (source, target))
     return Fact(
         id=f"{source}|{relation}|{target}",
@@ -177,9 +171,7 @@ def test_nodes_stand_in_the_column_of_the_hop_that_reached_them() -> None:
     payload, positions = graph_payload(retrieval(), {})
     hops = {node["id"]: node["hop"] for node in payload["nodes"]}
     assert hops == {"jane-doe": 0, "acme-capital": 1, "risk-team": 1, "bob": 1, "helios": 2, "atlas": 2}
-    assert {node["id"]: node["x"] for node in payload["nodes"]} == {
-        id: hop * COLUMN_GAP for id, hop in hops.items()
-    }
+    assert {node["id"]: node["x"] for node in payload["nodes"]} == {id: hop * COLUMN_GAP for id, hop in hops.items()}
     assert {node["id"]: (node["x"], node["y"]) for node in payload["nodes"]} == positions
 
 
@@ -225,9 +217,7 @@ def test_parallel_edges_and_their_reverses_are_told_apart() -> None:
     there = fact("jane-doe", "WORKS_AT", "acme-capital", 1, 0.4)
     also = fact("jane-doe", "OWNS", "acme-capital", 1, 0.3)
     back = fact("acme-capital", "EMPLOYS", "jane-doe", 1, 0.2)
-    walked = tuple(
-        candidate(one, "jane-doe", [], rank) for rank, one in enumerate((there, also, back), start=1)
-    )
+    walked = tuple(candidate(one, "jane-doe", [], rank) for rank, one in enumerate((there, also, back), start=1))
     hop = dataclasses.replace(base.trace.hops[0], candidates=walked)
     trace = dataclasses.replace(base.trace, hops=(hop,), result=tuple(one.fact.id for one in walked))
     edges = graph_payload(dataclasses.replace(base, trace=trace), {})[0]["edges"]
@@ -246,9 +236,7 @@ def test_the_echo_spells_the_question_with_the_hop_of_each_word() -> None:
         "use": 2,
     }
     assert all(
-        piece["hop"] is None
-        for piece in graph_payload(retrieval(second_hop=False), {})[0]["echo"]
-        if "hop" in piece
+        piece["hop"] is None for piece in graph_payload(retrieval(second_hop=False), {})[0]["echo"] if "hop" in piece
     )
 
 
@@ -280,8 +268,7 @@ def test_a_near_miss_says_which_beam_it_enters_at() -> None:
 def test_the_three_best_cut_facts_a_hop_are_near_misses() -> None:
     base = retrieval()
     cut_facts = [
-        candidate(fact("jane-doe", "R", f"x{rank}", 1, 0.2), "jane-doe", [], rank, "beam_cut")
-        for rank in (7, 4, 6, 5)
+        candidate(fact("jane-doe", "R", f"x{rank}", 1, 0.2), "jane-doe", [], rank, "beam_cut") for rank in (7, 4, 6, 5)
     ]
     hop = dataclasses.replace(base.trace.hops[0], candidates=(*base.trace.hops[0].candidates[:2], *cut_facts))
     trace = dataclasses.replace(base.trace, hops=(hop, base.trace.hops[1]))
@@ -307,64 +294,10 @@ def test_the_sentence_is_marked_in_the_units_of_the_browser() -> None:
     assert encoded[2 * start : 2 * end].decode("utf-16-le") == "🔭 Acme Capital runs Helios for risk."
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("Helios is blue. Acme is old. Acme runs Helios well.", "Acme runs Helios well."),
-        ("Acme 由 Helios 支持。其他。", "Acme 由 Helios 支持。"),
-        ("First line\nAcme uses Helios\nLast", "Acme uses Helios"),
-        ("Version 2.5 of Helios runs at Acme. More.", "Version 2.5 of Helios runs at Acme."),
-        ("It uses something. Nothing else.", "It uses something."),
-    ],
-)
-def test_the_sentence_that_holds_both_names_else_the_best(content: str, expected: str) -> None:
-    span = said_at(content, "Acme", "Helios", "Acme uses Helios")
-    assert span is not None
-    assert content[span[0] : span[1]] == expected
-
-
-def test_no_sentence_is_marked_when_none_says_it() -> None:
-    assert said_at("Quite another matter.", "Acme", "Helios", "Acme uses Helios") is None
-    assert said_at("", "Acme", "Helios", "Acme uses Helios") is None
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Acme Capital", "Acme Capital"),
-        ("exactly eighteen c", "exactly eighteen c"),
-        ("nineteen characters", "nineteen characte…"),
-        ("漢字漢字漢字漢字漢字", "漢字漢字漢字漢字…"),
-        ("", ""),
-    ],
-)
-def test_a_label_is_cut_at_eighteen_columns(text: str, expected: str) -> None:
-    assert cut(text) == expected
-
-
-def test_stacked_marks_do_not_make_a_label_long() -> None:
-    assert len(cut("a" + "\u0301" * 5_000)) < 100
-
-
-def test_a_name_is_one_line_of_what_can_be_seen() -> None:
-    assert plain("a\n\u202eb\u200b\tc\x00 \ud800") == "a b c \ufffd"
-    assert plain("x" * 2_000).endswith("…")
-    assert len(plain("x" * 2_000)) == 300
-
-
-def test_only_homonyms_carry_their_type() -> None:
-    labels = node_labels(
-        {"1": "Alex Kim", "2": "alex kim", "3": "Jane"}, {"1": "Person", "2": "Team", "3": "Person"}
-    )
-    assert labels == {"1": "Alex Kim · Person", "2": "alex kim · Team", "3": "Jane"}
-
-
 def test_an_empty_name_does_not_show_an_id() -> None:
     base = retrieval()
     seed = dataclasses.replace(base.trace.seeds[0], name="\u200b")
-    payload, _ = graph_payload(
-        dataclasses.replace(base, trace=dataclasses.replace(base.trace, seeds=(seed,))), {}
-    )
+    payload, _ = graph_payload(dataclasses.replace(base, trace=dataclasses.replace(base.trace, seeds=(seed,))), {})
     assert payload["nodes"][0]["label"] == payload["nodes"][0]["name"] == "(unnamed)"
 
 

@@ -1,0 +1,1 @@
+"""Benches: they print figures; no test asserts a time."""

@@ -1,0 +1,41 @@
+"""The Ask page on another store than the demo, and on none that can be opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgcore import Edge, Entity, open_store, write_graph
+from tests.app.conftest import Open
+from tests.app.test_ask import facts
+
+
+@pytest.mark.parametrize(
+    "address", ["duckdb:///{folder}/missing.duckdb", "duckdb:///{folder}/text.duckdb", "mysql://x"]
+)
+def test_a_store_that_cannot_be_opened_is_told(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, address: str
+) -> None:
+    (tmp_path / "text.duckdb").write_text("not a database")
+    monkeypatch.setenv("HOPSCOPE_STORE", address.format(folder=tmp_path))
+    at = opened()
+    assert not at.exception
+    assert len(at.error) == 1
+    assert not at.get("bidi_component")
+
+
+def test_another_store_has_no_demo_controls(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    address = f"duckdb:///{tmp_path / 'own.duckdb'}"
+    store = open_store(address, create=True)
+    entities = [Entity(id="a", type="T", name="Adelaide"), Entity(id="b", type="T", name="Bob")]
+    edge = Edge(id="e", source_id="a", target_id="b", relation="KNOWS", src_name="Adelaide", dst_name="Bob")
+    write_graph(store, entities, [edge])
+    store.close()
+    monkeypatch.setenv("HOPSCOPE_STORE", address)
+    at = opened()
+    assert at.subheader[0].value == "Ask a question"
+    assert not at.get("menu_button")
+    assert "view_as" not in [select.key for select in at.selectbox]
+    at.text_input(key="q").set_value("Whom does Adelaide know?")
+    assert facts(at.run()) == [("Adelaide", "KNOWS", "Bob")]
