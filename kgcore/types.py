@@ -86,7 +86,7 @@ class Fact:
     target_type: str = ""
     attribute: bool = False
     description: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, PropertyValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +214,7 @@ class Document:
 
     id: str
     content: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, PropertyValue] = field(default_factory=dict)
     score: float | None = None
 
 

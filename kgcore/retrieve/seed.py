@@ -223,16 +223,17 @@ def _ngrams(question: str, spans: Sequence[tuple[str, int, int]], first: int, la
     for i in range(first, last):
         for j in range(i, min(i + MAX_SPAN, last)):
             start, end = spans[i][1], spans[j][2]
-            if j > i or _may_name(spans[i][0], question[start:end]):
+            if j > i or _may_name(spans[i][0], question[start:end], first_word=i == 0):
                 found.append((start, end))
     return found
 
 
-def _may_name(token: str, written: str) -> bool:
-    """One-word names need more than three letters and no stop word, but for capitals (IBM)."""
+def _may_name(token: str, written: str, *, first_word: bool) -> bool:
+    """One-word names need more than three letters and no stop word, unless they are written as names (IBM, Ada)."""
     if token in STOP_WORDS:
         return False
-    return len(token) > 3 or (len(token) > 1 and written.isupper())
+    as_name = written.isupper() or (written[0].isupper() and not first_word)
+    return len(token) > 3 or (len(token) > 1 and as_name)
 
 
 def _free_runs(

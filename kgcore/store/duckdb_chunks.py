@@ -84,4 +84,6 @@ class DuckChunks:
     @staticmethod
     def _document(row: Sequence[object], access_fields: frozenset[str], score: float | None = None) -> Document:
         metadata = dict(properties_of(str(row[3]), access_fields))
-        return Document(id=str(row[0]), content=str(row[2]), metadata={**metadata, "document_id": row[1]}, score=score)
+        return Document(
+            id=str(row[0]), content=str(row[2]), metadata={**metadata, "document_id": str(row[1])}, score=score
+        )

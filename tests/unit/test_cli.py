@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from kgcore import open_store
+from kgcore.__main__ import app
 from kgcore.filters import AccessFilter
 from tests.data.build import ROOT, retriever, texts
 
@@ -100,7 +102,6 @@ def test_a_file_that_another_process_holds_is_named_with_its_holder(folder: Path
 
 
 def test_help_says_what_there_is() -> None:
-    assert "import" in run("--help").stdout
-    done = run("import", "--help")
-    assert done.returncode == 0 and "--store" in done.stdout
-    assert run("import").returncode == 2
+    done = CliRunner().invoke(app, ["import", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert done.exit_code == 0 and "--store" in done.output
+    assert CliRunner().invoke(app, ["import"]).exit_code == 2
