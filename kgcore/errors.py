@@ -38,7 +38,11 @@ class ModelError(KgError):
 
 
 class ConfigError(KgError):
-    """A setting or an argument is out of its bounds."""
+    """A setting or an argument is out of its bounds; `field` names it where there is one."""
+
+    def __init__(self, message: str, *, remedy: str, field: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.field = field
 
 
 class IngestError(KgError):

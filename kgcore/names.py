@@ -12,6 +12,16 @@ from kgcore.types import HAS_ATTRIBUTE
 
 NAMESPACE = UUID("5b0c2d6e-8f0a-5d5c-9a51-6f0f3c1f5e77")
 
+FUNCTION_WORDS = frozenset(
+    """
+    a an and are as at be been by can could did do does for from had has have he her hers him his how i if in
+    into is it its me my of on or our out s shall she should than that the their them then there these they
+    this those to under up upon us was we were what when where which while who whom whose why will with would
+    you your
+    """.split()
+)
+"""English words that name nothing: no mention by themselves, and nothing that a fact must explain."""
+
 # Scripts written without spaces give one token a character, so that a name is found inside a sentence.
 _SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _TOKEN = regex.compile(

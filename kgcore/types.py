@@ -109,7 +109,7 @@ class Seed:
 class Word:
     """A word of the question: `start` and `end` are character offsets, `weight` its share (they sum to 1).
 
-    `hop` is the hop whose kept facts explained it, 0 a seed's name, None when nothing did.
+    `hop` is the hop whose kept facts explained it, 0 a seed's name, None when nothing did (and for function words).
     """
 
     text: str

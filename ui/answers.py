@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from kgcore import FilterError, KgError, KnowledgeGraphRetriever
+from kgcore import ConfigError, FilterError, KgError, KnowledgeGraphRetriever
 from kgcore.types import Retrieval
 from kgcore.viz import Positions, evidence_payload, graph_payload
 from ui import resources, state
@@ -51,7 +51,7 @@ def answer(request: Request, retriever: KnowledgeGraphRetriever, graph_url: str)
     try:
         retrieval = _retrieve(request, retriever)
     except KgError as error:
-        return last, Fault(error=error, control=_control_at_fault(error, request))
+        return last, Fault(error=error, control=_control_at_fault(error))
     known = last.positions if last and last.subject == subject else {}
     new = _drawn(request, retrieval, subject, known)
     st.session_state[_KEY] = new
@@ -94,10 +94,10 @@ def _retrieve(request: Request, retriever: KnowledgeGraphRetriever) -> Retrieval
     )
 
 
-def _control_at_fault(error: KgError, request: Request) -> Control:
+def _control_at_fault(error: KgError) -> Control:
     if isinstance(error, FilterError):
         return "filter"
-    return "seeds" if request.entity_ids is not None else "question"
+    return "seeds" if isinstance(error, ConfigError) and error.field == "entity_ids" else "question"
 
 
 def _drawn(request: Request, retrieval: Retrieval, subject: str, known: Positions) -> Answer:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kgcore import FilterError, KgError
+from kgcore import KgError
 from ui.text import escaped
 
 LONGEST_MESSAGE = 600
 
 
 def show_error(error: KgError) -> None:
-    """One box with the message and its remedy; a filter's error says where in the filter it is."""
-    where = f"**{escaped(error.path)}** · " if isinstance(error, FilterError) and error.path else ""
-    st.error(f"{where}{escaped(str(error), LONGEST_MESSAGE)} {escaped(error.remedy, LONGEST_MESSAGE)}")
+    """One box with the message and its remedy."""
+    st.error(f"{escaped(str(error), LONGEST_MESSAGE)} {escaped(error.remedy, LONGEST_MESSAGE)}")

@@ -126,9 +126,8 @@ def _parse_comparison(value: Mapping[str, object], path: str) -> Comparison:
         raise _error(_at(path, "field"), f"{_shown(name)} is not a field name", "use letters, digits and _ only")
     operator = value.get("operator")
     if not isinstance(operator, str) or operator not in COMPARISONS:
-        raise _error(
-            _at(path, "operator"), f"{_shown(operator)} is not an operator", f"use one of {', '.join(COMPARISONS)}"
-        )
+        fault = f"{_shown(operator)} is not an operator" if "operator" in value else "The operator is missing"
+        raise _error(_at(path, "operator"), fault, f"use one of {', '.join(COMPARISONS)}")
     _no_extra(value, ("field", "operator", "value"), path)
     return Comparison(field=name, operator=operator, value=_parse_value(value, operator, _at(path, "value")))
 
@@ -168,7 +167,8 @@ def _parse_group(value: Mapping[str, object], path: str, depth: int, count: list
     operator = value.get("operator")
     if operator not in ("AND", "OR"):
         if "operator" in value or "conditions" in value or "value" not in value:
-            raise _error(_at(path, "operator"), f"{_shown(operator)} does not join conditions", "use AND or OR")
+            fault = f"{_shown(operator)} does not join conditions" if "operator" in value else "The operator is missing"
+            raise _error(_at(path, "operator"), fault, "use AND or OR")
         raise _error(_at(path, "field"), "The field is missing", 'add "field"')
     _no_extra(value, ("operator", "conditions"), path)
     conditions = value.get("conditions")

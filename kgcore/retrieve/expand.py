@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kgcore.filters import AccessFilter
-from kgcore.names import fold
+from kgcore.names import FUNCTION_WORDS, fold
 from kgcore.retrieve.render import match_text, merge_edges
 from kgcore.retrieve.score import DECIMALS, EXPLAINED, Array, Coverage
 from kgcore.store.protocol import GraphReader
@@ -273,5 +273,6 @@ def _explained_words(words: Sequence[Word], reached: Sequence[Array]) -> tuple[W
     result = []
     for i, word in enumerate(words):
         hop = next((number for number, covered in enumerate(reached) if covered[i] >= EXPLAINED), None)
+        hop = None if fold(word.text) in FUNCTION_WORDS else hop
         result.append(replace(word, hop=hop))
     return tuple(result)

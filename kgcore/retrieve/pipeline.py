@@ -198,15 +198,20 @@ class KnowledgeGraphRetriever:
             if name == "beam_width" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ConfigError(f"{name} is {value!r}.", remedy=f"Give a whole number from {low} to {high:,}.")
+                raise ConfigError(
+                    f"{name} is {value!r}.", remedy=f"Give a whole number from {low} to {high:,}.", field=name
+                )
         for name, allowed in (("scoring", get_args(Scoring)), ("seed_mode", get_args(SeedMode))):
             if values[name] not in allowed:
-                raise ConfigError(f"{name} is {values[name]!r}.", remedy=f"Use one of {', '.join(allowed)}.")
+                raise ConfigError(
+                    f"{name} is {values[name]!r}.", remedy=f"Use one of {', '.join(allowed)}.", field=name
+                )
         for name in ("summarize", "seed_mode"):
             if values[name] in (True, "llm") and self.llm is None:
                 raise ConfigError(
                     f"{name}={values[name]!r} needs a chat model.",
                     remedy="Give the retriever an llm; in the app set HOPSCOPE_CHAT_URL and HOPSCOPE_CHAT_MODEL.",
+                    field=name,
                 )
         auto = values["beam_width"] is None
         beam = max(1, values["top_k"] // values["max_hops"]) if auto else values["beam_width"]
@@ -262,11 +267,12 @@ def _offline() -> OfflineEmbedder:
 
 def _question(question: object) -> str:
     if not isinstance(question, str) or not question.strip():
-        raise ConfigError("The question is empty.", remedy="Ask a question.")
+        raise ConfigError("The question is empty.", remedy="Ask a question.", field="question")
     if len(question) > MAX_QUESTION:
         raise ConfigError(
             f"The question has {len(question):,} characters.",
             remedy=f"Shorten it to {MAX_QUESTION:,}: name the entities and ask one thing.",
+            field="question",
         )
     return question.encode("utf-8", "replace").decode().replace("\0", " ").strip()
 
@@ -276,7 +282,9 @@ def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
         return None
     listed = [names] if isinstance(names, str) else list(names)
     if len(listed) > MAX_NAMES or not all(isinstance(name, str) and name.strip() for name in listed):
-        raise ConfigError(f"{what} is not a list of names.", remedy=f"Give up to {MAX_NAMES} texts, none empty.")
+        raise ConfigError(
+            f"{what} is not a list of names.", remedy=f"Give up to {MAX_NAMES} texts, none empty.", field=what
+        )
     return tuple(listed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from kgcore.names import FUNCTION_WORDS, fold
 from kgcore.types import Explained, Hop, Trace
 from kgcore.viz.labels import count, listed, plain
 
@@ -12,11 +13,13 @@ from kgcore.viz.labels import count, listed, plain
 def echo(trace: Trace) -> list[dict[str, Any]]:
     """The question in pieces. A `hop` marks words: 0 a seed's name, None not explained.
 
-    Neighbours of one hop are one piece, and words without weight are no words.
+    Neighbours of one hop are one piece; function words and words without weight stay plain.
     """
     pieces: list[dict[str, Any]] = []
     end = 0
-    for word in sorted((word for word in trace.words if word.weight), key=lambda word: word.start):
+    for word in sorted(
+        (w for w in trace.words if w.weight and fold(w.text) not in FUNCTION_WORDS), key=lambda word: word.start
+    ):
         between = trace.question[end : word.start]
         text = trace.question[word.start : word.end]
         if pieces and not between.strip() and word.hop is not None and pieces[-1].get("hop") == word.hop:

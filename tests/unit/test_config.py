@@ -76,9 +76,7 @@ def test_a_secrets_file_that_is_not_toml_is_named(folder: Path) -> None:
         (" , ", set()),
     ],
 )
-def test_access_fields_are_separated_by_commas(
-    monkeypatch: pytest.MonkeyPatch, given: str, fields: set[str]
-) -> None:
+def test_access_fields_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, given: str, fields: set[str]) -> None:
     monkeypatch.setenv("HOPSCOPE_ACCESS_FIELDS", given)
     assert load_config().access_fields == frozenset(fields)
 
@@ -88,7 +86,9 @@ def test_access_fields_may_be_a_list_in_the_file(folder: Path) -> None:
     assert load_config().access_fields == frozenset({"acl", "groups"})
 
 
-@pytest.mark.parametrize(("name", "value"), [("CHAT_TIMEOUT", "forever-sk"), ("CHAT_TIMEOUT", "0"), ("CHAT_TIMEOUT", "-1")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("CHAT_TIMEOUT", "forever-sk"), ("CHAT_TIMEOUT", "0"), ("CHAT_TIMEOUT", "-1")]
+)
 def test_a_value_that_cannot_be_used_is_named_but_not_shown(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:

@@ -50,7 +50,9 @@ def runs(address: str) -> list[str]:
 
         demo = open_store(address)
         search = retriever(demo, max_hops=3, filters=only("allowed_principals", "contains_any", ["group:public"]))
-        made += [run_json(search.retrieve(question)) for question in (JANE, "王晓梅工作的公司使用什么系统?", "Alex Kim")]
+        made += [
+            run_json(search.retrieve(question)) for question in (JANE, "王晓梅工作的公司使用什么系统?", "Alex Kim")
+        ]
         demo.close()
     return made
 
@@ -133,13 +135,20 @@ class TestTampered:
 def test_two_processes_give_the_same_bytes(demo_address: str, tmp_path: Path) -> None:
     copy = tmp_path / "demo.duckdb"
     shutil.copy(demo_address.removeprefix("duckdb:///"), copy)
-    script = "import sys; from tests.unit.test_export import runs; sys.stdout.buffer.write('\\0'.join(runs(sys.argv[1])).encode())"
+    script = (
+        "import sys; from tests.unit.test_export import runs;"
+        "sys.stdout.buffer.write('\\0'.join(runs(sys.argv[1])).encode())"
+    )
     made = []
     for seed in ("0", "4242"):
         done = subprocess.run(
             [sys.executable, "-c", script, f"duckdb:///{copy}"],
-            cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120,
-        )  # fmt: skip
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr.decode()
         made.append(done.stdout.decode())
     assert len(made[0].split("\0")) == 6

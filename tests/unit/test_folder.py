@@ -44,7 +44,12 @@ class TestGraph:
         assert (chunk.id, chunk.document_id, chunk.content) == ("p1", "d", "Text.")
 
     def test_of_documents_has_a_chunk_for_each_paragraph(self, tmp_path: Path) -> None:
-        document = {"id": "d", "text": "One.\r\n\r\n  Two.\nStill two.\n\n\n\nThree.\n\n", "tags": ["a", 1], "none": None}
+        document = {
+            "id": "d",
+            "text": "One.\r\n\r\n  Two.\nStill two.\n\n\n\nThree.\n\n",
+            "tags": ["a", 1],
+            "none": None,
+        }
         found = parts(tmp_path, documents=[document], triples=[{"passage": "d#2", "triple": ["A", "r", "B"]}])
         assert [(c.id, c.content) for c in found.chunks] == [
             ("d#1", "One."), ("d#2", "Two.\nStill two."), ("d#3", "Three."),
@@ -75,7 +80,8 @@ class TestGraph:
             tmp_path,
             passages=[PASSAGE, {**PASSAGE, "id": "p2"}],
             triples=[
-                {"passage": p, "source": "Ann", "relation": HAS_ATTRIBUTE, "key": "age", "value": 7} for p in ("p1", "p2")
+                {"passage": p, "source": "Ann", "relation": HAS_ATTRIBUTE, "key": "age", "value": 7}
+                for p in ("p1", "p2")
             ],
         )
         assert [(e.key, e.dst_name) for e in found.edges] == [("age", "7")] * 2
@@ -157,7 +163,9 @@ class TestFaults:
         with pytest.raises(IngestError, match=rf"^{file}\.jsonl.*UTF-8"):
             parts(tmp_path, **{**files, file: b'{"id": "\xe9"}'})
 
-    @pytest.mark.parametrize("files", [{}, {"triples": [TRIPLE]}, {"passages": [PASSAGE]}, {"passages": "", "triples": ""}])
+    @pytest.mark.parametrize(
+        "files", [{}, {"triples": [TRIPLE]}, {"passages": [PASSAGE]}, {"passages": "", "triples": ""}]
+    )
     def test_a_folder_without_a_graph(self, tmp_path: Path, files: dict[str, Any]) -> None:
         with pytest.raises(IngestError) as raised:
             parts(tmp_path, **files)

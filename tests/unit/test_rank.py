@@ -129,7 +129,14 @@ class TestReranker:
 
     @pytest.mark.parametrize(
         "answer",
-        [RuntimeError("key=secret"), ModelError("The service is away.", remedy="Wait."), [1.0], [], None, ["x", "y", "z"]],
+        [
+            RuntimeError("key=secret"),
+            ModelError("The service is away.", remedy="Wait."),
+            [1.0],
+            [],
+            None,
+            ["x", "y", "z"],
+        ],
         ids=repr,
     )
     def test_that_fails_leaves_the_beams_order_and_a_warning(self, answer: Any) -> None:
@@ -143,7 +150,7 @@ class TestReranker:
 
 
 FOREST = (
-    *(edge(f"a{i}", "root", "SEES", f"m{i}", dst=n) for i, n in enumerate(["Employer", "System", "Tree", "Use", "Doe"])),
+    *(edge(f"a{i}", "root", "SEES", f"m{i}", dst=n) for i, n in enumerate(["Employer", "System", "Oak", "Use", "Doe"])),
     *(edge(f"b{i}", f"m{i % 5}", "LEADS_TO", f"z{i}", dst=n) for i, n in enumerate(["Jane", "Uses", "Oak", "Ash"] * 3)),
     *(edge(f"c{i}", f"z{i}", "LEADS_TO", f"y{i}", dst=n) for i, n in enumerate(["Employers", "Elm", "Systems"] * 4)),
 )  # fmt: skip
@@ -183,7 +190,7 @@ class TestWhole:
         search = retriever(store, max_hops=2, beam_width=8, document_reranker=reranker)
         result = search.retrieve(JANE, entity_ids=["root"], top_k=5)
         assert result.trace.settings.reranker == "maxsim-minilm" and chains_hold(result)
-        scored = [c for c in candidates(result, "kept", "reranked_out")]
+        scored = candidates(result, "kept", "reranked_out")
         assert all(c.rerank_score is not None for c in scored) and len(scored) == 13
         best = max(scored, key=lambda c: c.rerank_score or 0)
         assert result.facts[0].id == best.fact.id

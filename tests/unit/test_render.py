@@ -93,7 +93,9 @@ class TestMerging:
 
 
 class TestMetadata:
-    ALWAYS = {"source_id", "target_id", "source", "target", "relation", "edge_ids", "source_doc_ids", "hop", "score"}
+    ALWAYS = frozenset(
+        {"source_id", "target_id", "source", "target", "relation", "edge_ids", "source_doc_ids", "hop", "score"}
+    )
 
     def test_always_hold_what_the_next_call_needs(self, build: Build) -> None:
         store = build(edge("e1", "a", "WORKS_AT", "b", src="Ann", dst="Bo", doc=None, properties={}))
@@ -107,8 +109,10 @@ class TestMetadata:
         assert again.facts[0].id == fact.id
 
     def test_a_documents_own_fields_cannot_take_their_place(self, build: Build) -> None:
-        taken = {name: "forged" for name in self.ALWAYS}
-        store = build(edge("e1", "a", "R", "b", properties=taken), edge("e2", "a", "R", "b", doc="d2", properties=taken))
+        taken = dict.fromkeys(self.ALWAYS, "forged")
+        store = build(
+            edge("e1", "a", "R", "b", properties=taken), edge("e2", "a", "R", "b", doc="d2", properties=taken)
+        )
         [fact] = retriever(store).retrieve(JANE, entity_ids=["a"]).facts
         assert "forged" not in repr(fact)
 

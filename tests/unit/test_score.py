@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ class TestWeights:
     def test_words_know_where_they_stand(self, question: str) -> None:
         words = coverage_of(question).words
         assert all(question[w.start : w.end] == w.text for w in words)
-        assert all(a.end <= b.start for a, b in zip(words, words[1:], strict=False))
+        assert all(a.end <= b.start for a, b in pairwise(words))
         assert all(any(c.isalnum() for c in w.text) for w in words)
 
     @pytest.mark.parametrize("question", ["a", "a i 7 0", "x?"])

@@ -1,7 +1,7 @@
 -- property_set
 
 -- edge
-coalesce(list_contains($f0::VARCHAR[], e.source_doc_id), false) AND coalesce(NOT list_contains($f1::VARCHAR[], e.key), false)
+coalesce(list_contains($f0::VARCHAR[], e.source_doc_id), false) AND (e.key IS NOT NULL AND NOT list_contains($f1::VARCHAR[], e.key))
 -- $f0 = ["d1", "d2"]
 -- $f1 = ["status"]
 -- chunk

@@ -1,0 +1,78 @@
+"""Whole questions over a folder with questions.jsonl: `python -m bench.questions FOLDER [--hops 2] [--beam 10]`.
+
+Prints the milliseconds of a retrieve, its question's embedding included, and for how many questions every gold passage
+stands among the sources of the kept candidates.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgcore import KnowledgeGraphRetriever, Retrieval, open_store, write_graph
+from kgcore.ingest.importers.folder import read_folder
+from kgcore.models.offline import OfflineEmbedder
+
+
+def main(
+    folder: Annotated[Path, typer.Argument(help="passages.jsonl, triples.jsonl, questions.jsonl with gold.")],
+    hops: Annotated[int, typer.Option(help="Hops of a question.")] = 2,
+    beam: Annotated[int, typer.Option(help="Beam width.")] = 10,
+    file: Annotated[Path | None, typer.Option(help="Keep the imported graph here and use it again.")] = None,
+    rounds: Annotated[int, typer.Option(help="Timed rounds over all questions, after one that is not timed.")] = 3,
+) -> None:
+    """Prints the figures."""
+    embedder = OfflineEmbedder()
+    with tempfile.TemporaryDirectory() as temporary:
+        path = file or Path(temporary) / "questions.duckdb"
+        fresh = not path.is_file()
+        store = open_store(f"duckdb:///{path}", create=True)
+        if fresh:
+            parts = read_folder(folder)
+            write_graph(store, parts.entities, parts.edges, parts.chunks, embedder=embedder)
+        retriever = KnowledgeGraphRetriever(store, embedder=embedder, document_retriever=store.chunks)
+        questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+        found: Counter[str] = Counter()
+        asked: Counter[str] = Counter()
+        times: list[float] = []
+        stages: list[dict[str, float]] = []
+        for turn in range(rounds + 1):
+            for question in questions:
+                began = time.perf_counter()
+                result = retriever.retrieve(question["question"], max_hops=hops, beam_width=beam, top_k=hops * beam)
+                if turn:
+                    times.append((time.perf_counter() - began) * 1000)
+                    stages.append(dict(result.timings))
+                else:
+                    kind = str(question["id"])[:4]  # MuSiQue's ids begin with the number of hops
+                    asked[kind] += 1
+                    found[kind] += set(question["gold"]) <= kept_sources(result)
+        store.close()
+    cuts = statistics.quantiles(times, n=20)
+    print(
+        f"{len(questions)} questions, {hops} hops, beam {beam}: p50 {statistics.median(times):.1f} ms, p95 {cuts[-1]:.1f} ms"
+    )
+    print("stages p50: " + ", ".join(f"{s} {statistics.median(t[s] for t in stages):.1f}" for s in stages[0]))
+    print("whole gold chain among the kept: " + ", ".join(f"{k} {found[k]} of {asked[k]}" for k in sorted(asked)))
+
+
+def kept_sources(result: Retrieval) -> set[str]:
+    """The passages behind every candidate that a beam kept."""
+    return {
+        passage
+        for hop in result.trace.hops
+        for candidate in hop.candidates
+        if candidate.fate in ("kept", "top_k_cut", "reranked_out")
+        for passage in candidate.fact.source_doc_ids
+    }
+
+
+if __name__ == "__main__":
+    typer.run(main)
