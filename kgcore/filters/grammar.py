@@ -38,11 +38,15 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class And:
+    """All of its conditions."""
+
     conditions: tuple[Node, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Or:
+    """Any of its conditions."""
+
     conditions: tuple[Node, ...]
 
 

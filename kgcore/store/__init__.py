@@ -20,11 +20,12 @@ def open_store(url: str, *, create: bool = False, access_fields: Iterable[str] =
     missing, foreign, damaged, or held by another process.
     """
     scheme, separator, rest = url.partition("://")
-    if scheme != "duckdb" or not separator or not rest.startswith("/") or len(rest) < 2:
+    path = unquote(rest[1:])
+    if scheme != "duckdb" or not separator or not rest.startswith("/") or not path or "\0" in path:
         raise ConfigError(
-            f"{url.partition('@')[2] or url!r} is not the address of a store.",
+            f"{url.rpartition('@')[2]!r} is not the address of a store.",
             remedy="Give duckdb:///FILE, with a fourth slash for an absolute path.",
         )
     from kgcore.store.duckdb import DuckStore
 
-    return DuckStore(unquote(rest[1:]), create=create, access_fields=frozenset(access_fields))
+    return DuckStore(path, create=create, access_fields=frozenset(access_fields))

@@ -76,7 +76,7 @@ class DuckBrowser(DuckReader):
             front = sorted(reached)
         ways = self._ways(goal, start, steps)
         edges = self._edges({edge for way in ways for edge in way}, filter)
-        found = [tuple(edges[edge] for edge in way) for way in ways]
+        found = [tuple(edges[edge] for edge in way) for way in ways if all(edge in edges for edge in way)]
         return tuple(sorted(found, key=lambda way: [edge.id for edge in way])[:MAX_PATHS])
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
@@ -103,13 +103,15 @@ class DuckBrowser(DuckReader):
             """,
             {"after": after, "limit": limit, **params},
         )
-        edges = [_with_vector(edge, row[12]) for edge, row in zip(self.edges_of(rows, filter), rows, strict=True)]
+        found = self.edges_of(rows, filter)
+        edges = [_with_vector(found[row[0]], row[12]) for row in rows if row[0] in found]
         shown = {(row[2], row[5]) for row in rows} | {(row[3], row[6]) for row in rows}
         known = self.entity_rows(node for node, _ in shown)
         vectors = self._vectors_of({node for node, _ in shown})
         entities = [
             Entity(id=known[node][0], type=known[node][1], name=name, embedding=vectors.get((node, name)))
             for node, name in shown
+            if node in known
         ]
         entities.sort(key=lambda entity: (entity.id, entity.name))
         return Page(edges=tuple(edges), entities=tuple(entities), after=edges[-1].id if len(edges) == limit else None)
@@ -140,7 +142,7 @@ class DuckBrowser(DuckReader):
             f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($ords::INTEGER[]))",
             {"ords": sorted(ords)},
         )
-        return {row[0]: edge for row, edge in zip(rows, self.edges_of(rows, filter), strict=True)}
+        return self.edges_of(rows, filter)
 
     def _vectors_of(self, nodes: set[int]) -> dict[tuple[int, str], Vector]:
         rows = self.file.rows(

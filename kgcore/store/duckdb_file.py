@@ -159,8 +159,14 @@ class DuckFile:
 
     def _read_meta(self) -> None:
         """What readers need at every call; only this process can change it, so it is kept."""
-        self.dimension = int(self.meta("dimension") or 0) or None
-        self.version = int(self.meta("data_version") or 0)
+        try:
+            self.dimension = int(self.meta("dimension") or 0) or None
+            self.version = int(self.meta("data_version") or 0)
+            int(self.meta("last_ord") or "missing")
+        except ValueError as error:
+            raise StoreError(
+                f"{self.path} holds a record of itself that cannot be right.", remedy="Import the graph again."
+            ) from error
 
     def _bump(self, cursor: duckdb.DuckDBPyConnection) -> None:
         found = cursor.execute("SELECT value FROM meta WHERE key = 'data_version'").fetchall()
@@ -176,6 +182,7 @@ class DuckFile:
                     cursor.execute(f"CREATE TABLE {table} ({columns})")
                 self.set_meta(cursor, "schema", SCHEMA_VERSION)
                 self.set_meta(cursor, "data_version", "0")
+                self.set_meta(cursor, "last_ord", "0")
                 cursor.execute("COMMIT")
                 return
             if found != _expected():
@@ -203,9 +210,9 @@ def _connect(path: str) -> duckdb.DuckDBPyConnection:
             },
         )
     except duckdb.Error as error:
-        text = str(error)
-        if "lock" in text.lower():
-            holder = re.search(r"held in (.+?) \(PID (\d+)\)", text)
+        text = str(error).replace(path, "")
+        if "Could not set lock on file" in text:
+            holder = re.search(r"lock is held in (.+?) \(PID (\d+)\)", text)
             who = f"{Path(holder[1]).name}, process {holder[2]}" if holder else "another process"
             raise StoreError(
                 f"{path} is open in {who}; one process at a time can hold a DuckDB file.",

@@ -80,7 +80,7 @@ class DuckNames(DuckRows):
             found = [
                 Match(query=query, entity_id=entities[node][0], name=names[ord_], type=shown[ord_], score=score)
                 for ord_, node, score in rows
-                if ord_ in shown
+                if ord_ in shown and node in entities and ord_ in names
             ]
             best = _best(found, k)
             limit = float(rough[close].min()) + 1e-5 if size < len(rough) else -2.0
@@ -154,7 +154,7 @@ class DuckNames(DuckRows):
             {"nodes": sorted({row[1] for row in rows}), "names": sorted({row[0] for row in rows}), **params},
         )
         entities = self.entity_rows(node for _, node in found)
-        return {name: entities[node][1] for name, node in found}
+        return {name: entities[node][1] for name, node in found if node in entities}
 
     @property
     def _vector_type(self) -> str:

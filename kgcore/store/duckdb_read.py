@@ -45,7 +45,7 @@ class DuckReader(DuckNames):
             f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.id IN (SELECT unnest($ids::VARCHAR[])) AND {where}",
             {"ids": [id_ for id_ in ids if is_unicode(id_)], **params},
         )
-        found = {edge.id: edge for edge in self.edges_of(rows, filter)}
+        found = {edge.id: edge for edge in self.edges_of(rows, filter).values()}
         return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
 
     def ends(self, nodes: Iterable[int], filter: AccessFilter) -> dict[int, End]:
@@ -110,8 +110,9 @@ class DuckReader(DuckNames):
         ends = self.ends({node for row in rows for node in row[2:4]}, filter)
         return Expansion(
             edges=tuple(
-                VisibleEdge(edge=edge, fact_id=row[11], score=scores[row[0]])
-                for edge, row in zip(edges, rows, strict=True)
+                VisibleEdge(edge=edges[row[0]], fact_id=row[11], score=scores[row[0]])
+                for row in rows
+                if row[0] in edges
             ),
             ends={end.id: end for end in ends.values()},
             found=found,
@@ -145,6 +146,8 @@ class DuckReader(DuckNames):
         given: dict[int, list[tuple[int, str]]] = {}
         twice: dict[int, int] = {}
         for node, name, count, again in rows:
+            if node not in entities or name not in names:
+                continue
             given.setdefault(node, []).append((-count, names[name]))
             twice[node] = twice.get(node, 0) + again
         return {

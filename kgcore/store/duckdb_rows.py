@@ -84,14 +84,18 @@ class DuckRows:
         sql = "SELECT ord, name FROM name WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
         return self._look_up(self._kept.names, ords, sql, lambda row: row[1])
 
-    def edges_of(self, rows: list[tuple[Any, ...]], filter: AccessFilter) -> list[Edge]:
-        """Edges from rows of EDGE_COLUMNS, their access metadata stripped."""
+    def edges_of(self, rows: Iterable[tuple[Any, ...]], filter: AccessFilter) -> dict[int, Edge]:
+        """Edges by number from rows of EDGE_COLUMNS, in their order, their access metadata stripped.
+
+        One whose ends a write has meanwhile removed is left out.
+        """
+        listed = list(rows)
         sql = "SELECT ord, CAST(properties AS VARCHAR) FROM property_set WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
-        properties = self._look_up(self._kept.properties, (row[10] for row in rows), sql, lambda row: row[1])
-        entities = self.entity_rows(ord_ for row in rows for ord_ in row[2:4])
+        properties = self._look_up(self._kept.properties, (row[10] for row in listed), sql, lambda row: str(row[1]))
+        entities = self.entity_rows(ord_ for row in listed for ord_ in row[2:4])
         hidden = self.access_fields | filter.access_fields
-        return [
-            Edge(
+        return {
+            row[0]: Edge(
                 id=row[1],
                 source_id=entities[row[2]][0],
                 target_id=entities[row[3]][0],
@@ -103,8 +107,9 @@ class DuckRows:
                 source_doc_id=row[9],
                 properties=properties_of(properties[row[10]], hidden),
             )
-            for row in rows
-        ]
+            for row in listed
+            if row[2] in entities and row[3] in entities and row[10] in properties
+        }
 
     def _allowed(self, filter: AccessFilter) -> list[int] | None:
         """The property sets that pass; None when they are too many to hand over."""

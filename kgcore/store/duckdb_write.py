@@ -90,7 +90,8 @@ class DuckWriter:
                 "WHERE e.source_doc_id IN (SELECT unnest($ids::VARCHAR[]))",
                 {"ids": ids, "patch": patch},
             )
-            cursor.execute(_NEW_PROPERTY_SETS.format(staged="changed"))
+            for statement in _new_property_sets("changed").split(";\n"):
+                cursor.execute(statement)
             for table, column in (("edge", "ord"), ("adjacency", "edge")):
                 cursor.execute(
                     f"UPDATE {table} SET property_set = p.ord FROM changed c JOIN property_set p "
@@ -234,11 +235,7 @@ def _prune(cursor: duckdb.DuckDBPyConnection, nodes: str) -> None:
     """Drops these entities' names that no edge gives any more, and property sets that no edge has."""
     cursor.execute(f"DELETE FROM name WHERE node IN ({nodes}) AND ord NOT IN (SELECT name FROM adjacency)")
     cursor.execute("DELETE FROM token WHERE name NOT IN (SELECT ord FROM name)")
-    # The last number stays taken: a number that comes to mean other metadata could meet a filter's remembered ones.
-    cursor.execute(
-        "DELETE FROM property_set WHERE ord NOT IN (SELECT property_set FROM edge) "
-        "AND ord < (SELECT max(ord) FROM property_set)"
-    )
+    cursor.execute("DELETE FROM property_set WHERE ord NOT IN (SELECT property_set FROM edge)")
 
 
 _EDGE_TEXTS = (
@@ -265,39 +262,56 @@ SELECT s.id, end_id FROM (SELECT id, unnest([source_id, target_id]) AS end_id FR
 WHERE end_id NOT IN (SELECT id FROM entity) AND end_id NOT IN (SELECT id FROM staged_entity) ORDER BY 1, 2 LIMIT 1
 """
 
-_NEW_PROPERTY_SETS = """
+# A number never comes to mean another row, since a reader may have looked it up before a write.
+_LAST = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'last_ord')"
+
+
+def _taken(table: str) -> str:
+    """Remembers the numbers that rows just got."""
+    return (
+        f"UPDATE meta SET value = CAST((SELECT max(ord) FROM {table}) AS VARCHAR) "
+        f"WHERE key = 'last_ord' AND (SELECT max(ord) FROM {table}) > CAST(value AS INTEGER)"
+    )
+
+
+def _new_property_sets(staged: str) -> str:
+    return f"""
 INSERT INTO property_set
-SELECT (SELECT coalesce(max(ord), -1) FROM property_set) + row_number() OVER (ORDER BY properties), properties
+SELECT {_LAST} + row_number() OVER (ORDER BY properties), properties
 FROM (SELECT DISTINCT properties FROM {staged}
-      WHERE properties NOT IN (SELECT CAST(properties AS VARCHAR) FROM property_set))
-"""
+      WHERE properties NOT IN (SELECT CAST(properties AS VARCHAR) FROM property_set));
+{_taken("property_set")}"""
+
 
 _UPSERT = f"""
 UPDATE entity SET type = s.type FROM staged_entity s WHERE entity.id = s.id AND entity.type <> s.type;
 INSERT INTO entity
-SELECT (SELECT coalesce(max(ord), -1) FROM entity) + row_number() OVER (ORDER BY position), id, type
+SELECT {_LAST} + row_number() OVER (ORDER BY position), id, type
 FROM staged_entity WHERE id NOT IN (SELECT id FROM entity);
+{_taken("entity")};
 UPDATE name SET embedding = s.embedding FROM staged_name s
 WHERE name.id = s.id AND name.name = s.name AND s.embedding IS NOT NULL;
 CREATE OR REPLACE TEMP TABLE fresh AS
-SELECT (SELECT coalesce(max(ord), -1) FROM name) + row_number() OVER (ORDER BY s.position) AS ord,
+SELECT {_LAST} + row_number() OVER (ORDER BY s.position) AS ord,
        e.ord AS node, s.id, s.name, s.folded, s.words, s.embedding, s.tokens
 FROM staged_name s JOIN entity e ON e.id = s.id
 WHERE NOT EXISTS (SELECT 1 FROM name n WHERE n.id = s.id AND n.name = s.name);
 INSERT INTO name SELECT ord, node, id, name, folded, words, embedding FROM fresh;
 INSERT INTO token SELECT unnest(tokens), ord FROM fresh;
+{_taken("name")};
 DROP TABLE fresh;
-{_NEW_PROPERTY_SETS.format(staged="staged_edge")};
+{_new_property_sets("staged_edge")};
 CREATE OR REPLACE TEMP TABLE replaced AS SELECT ord FROM edge WHERE id IN (SELECT id FROM staged_edge);
 DELETE FROM adjacency WHERE edge IN (SELECT ord FROM replaced);
 DELETE FROM edge WHERE ord IN (SELECT ord FROM replaced);
 CREATE OR REPLACE TEMP TABLE fresh AS
-SELECT (SELECT coalesce(max(ord), -1) FROM edge) + row_number() OVER (ORDER BY x.position) AS ord,
+SELECT {_LAST} + row_number() OVER (ORDER BY x.position) AS ord,
        x.id, CAST(x.fact AS UUID) AS fact, s.ord AS source, t.ord AS target, x.relation, x.key, x.description,
        x.src_name, x.dst_name, x.source_doc_id, p.ord AS property_set
 FROM staged_edge x JOIN entity s ON s.id = x.source_id JOIN entity t ON t.id = x.target_id
 JOIN property_set p ON CAST(p.properties AS VARCHAR) = x.properties;
 INSERT INTO edge SELECT * FROM fresh;
+{_taken("edge")};
 INSERT INTO adjacency
 SELECT h.node, h.far, h.ord, h.fact, n.ord, h.property_set, h.again, v.embedding FROM (
     SELECT *, source AS node, target AS far, src_name AS name, false AS again FROM fresh

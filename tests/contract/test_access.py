@@ -171,12 +171,13 @@ FIELDS = frozenset({"allowed_principals", "year", "codename"})
 
 
 class TestAccessFields:
-    @pytest.mark.parametrize("filter", [READER, BOARD, OPEN, principals("board")], ids=["all", "both", "open", "board"])
-    def test_they_come_out_nowhere(self, store: GraphStore, filter: AccessFilter) -> None:
+    def test_they_come_out_nowhere(self, store: GraphStore) -> None:
         write_world(store)
-        told = repr(everything(store, filter))
-        assert "allowed_principals" not in told
-        assert "'board'" not in told and '"board"' not in told
+        for filter in (READER, BOARD, OPEN):
+            told = repr(everything(store, filter))
+            assert "allowed_principals" not in told
+            assert "'board'" not in told
+            assert '"board"' not in told
         assert "allowed_principals" not in repr(store.chunks.get_documents_by_id([c.id for c in WORLD_CHUNKS]))
 
     def test_nor_do_the_locked_filters_own_fields(self, store: GraphStore) -> None:
@@ -215,7 +216,7 @@ class TestAccessFields:
         assert store.documents(only_d1)[0].edges == 5
 
 
-@pytest.mark.parametrize("pair", [(1, True), (True, 1), (0, False), (1.0, True)], ids=repr)
+@pytest.mark.parametrize("pair", [(1, True), (False, 0.0)], ids=repr)
 def test_filters_that_python_takes_for_equal_are_told_apart(store: GraphStore, pair: tuple[object, object]) -> None:
     write(
         store,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -222,6 +224,32 @@ def test_optimize_changes_nothing_that_is_read(store: GraphStore) -> None:
     assert everything(store, READER) == before
     store.delete_documents(["d1"])
     assert store.describe(READER).edges == 6
+
+
+def test_reading_while_another_writes(store: GraphStore) -> None:
+    write(store, *(edge(f"k{i}", "a", "R", f"b{i}", doc="kept") for i in range(3)))
+    seen: set[str] = set()
+
+    def read(done: threading.Event) -> None:
+        while not done.is_set():
+            seen.update(v.edge.id for v in store.expand(["a"], (), READER, None, 50).edges)
+            seen.update(e.id for way in store.paths("a", "x", READER, 2) for e in way)
+            seen.update(e.id for e in store.scan(READER, None).edges)
+            assert store.entities(["a"], READER)[0].degree in (3, 4)
+            assert [m.entity_id for m in store.match_names(["a", "x"], READER, 5)] in (["a"], ["a", "x"])
+
+    done = threading.Event()
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read, done) for _ in range(3)]
+        for _ in range(8):
+            write(store, edge("public", "a", "P", "x", doc="d1"))
+            store.delete_documents(["d1"])
+            write(store, hidden("secret", "a", "S", "x"))
+            store.delete_documents(["d9"])
+        done.set()
+        for reader in readers:
+            reader.result()
+    assert {"k0", "k1", "k2"} <= seen <= {"k0", "k1", "k2", "public"}
 
 
 def test_a_closed_store_says_so(store: GraphStore) -> None:

@@ -21,7 +21,8 @@ NAMES = {
     "square": "[brackets]", "curly": "{curly}", "tilde": "fuzzy~2^3", "minus": "-minus",
     "plus": "+plus", "newline": "two\nlines", "dots": "...",
     "sql": "'; DROP TABLE edge; --", "dollar": "$1 Shop", "emoji": "🚀 Rocket", "long": "word " * 60 + "end",
-    "car": "Car Manufacturer", "tokyo": "Tokyo", "bob": "Bob", "data-1": "DataPlatform", "data-2": "DataPlatform",
+    "car": "Car Manufacturer", "tokyo": "Tokyo", "bob": "Bob", "bella": "Bella Blue",
+    "data-1": "DataPlatform", "data-2": "DataPlatform",
 }  # fmt: skip
 ALIASES = {"cia-1": ("Central Intelligence Agency", "CIA"), "acme": ("Acme Capital", "Acme Holdings")}
 
@@ -105,6 +106,8 @@ ASKED = [
     Asked(id="three-letters-off", name="Car Manofactoror", found=[]),
     Asked(id="letters-swapped", name="Tokoy", found=["tokyo"]),
     Asked(id="another-first-letter", name="Pokyo", found=[]),
+    Asked(id="another-first-letter-that-another-word-has", name="Bella Hlue", found=[]),
+    Asked(id="words-slipped-in-another-order", name="Bluo Bela", found=["bella"]),
     Asked(id="three-letters-have-no-slack", name="Bab", found=[]),
     Asked(id="an-alias", name="cia", found=["cia-1"], exact=True),
     Asked(id="a-word-of-an-alias", name="Holdings", found=["acme"]),

@@ -118,9 +118,9 @@ def _edge(draw: st.DrawFn, seen: st.SearchStrategy[Any]) -> dict[str, Any]:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Visible edges, at least one of them between nodes, and hidden ones among them."""
-    seen = draw(st.lists(_edge(st.sampled_from(SEEN)), min_size=1, max_size=12))
-    unseen = draw(st.lists(_edge(st.sampled_from(UNSEEN)), max_size=8))
+    """Visible edges, and hidden ones among them."""
+    seen = draw(st.lists(_edge(st.sampled_from(SEEN)), min_size=5, max_size=14))
+    unseen = draw(st.lists(_edge(st.sampled_from(UNSEEN)), min_size=2, max_size=8))
     numbers = draw(st.permutations(range(len(seen) + len(unseen))))
     parts = sorted(zip(numbers, [*seen, *unseen], strict=True), key=lambda pair: pair[0])
     return Graph(edges=tuple(Edge(id=f"e{number:02}", **part) for number, part in parts))

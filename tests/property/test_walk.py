@@ -16,7 +16,7 @@ from tests.property.conftest import stored
 from tests.property.reference import fact_of, narrowed, walk
 from tests.property.strategies import LOCK, QUESTIONS, RELATIONS, Graph, filters, graphs
 
-MANY = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 WIDE = {"beam_width": 1_000, "top_k": 1_000, "hub_limit": 1_000_000}
 
 
@@ -30,13 +30,13 @@ def some_nodes(data: st.DataObject, graph: Graph) -> list[str]:
 def test_is_what_the_reference_says(graph: Graph, question: str, data: st.DataObject) -> None:
     seeds = some_nodes(data, graph)
     options = {
-        "max_hops": data.draw(st.integers(1, 4)),
-        "top_k": data.draw(st.sampled_from([1, 3, 50])),
-        "hub_limit": data.draw(st.sampled_from([1, 3, 500])),
-        "relations": data.draw(st.lists(st.sampled_from([*RELATIONS, "status"]), max_size=2, unique=True)),
+        "max_hops": data.draw(st.sampled_from([3, 2, 4, 1])),
+        "top_k": data.draw(st.sampled_from([50, 3, 1])),
+        "hub_limit": data.draw(st.sampled_from([3, 1, 500])),
+        "relations": data.draw(st.sampled_from([(), (), RELATIONS[:2], ("status", "knows")])),
     }
-    beam = data.draw(st.sampled_from([1, 2, 4, 50]))
-    filter = data.draw(st.none() | filters)
+    beam = data.draw(st.sampled_from([2, 50, 4, 1]))
+    filter = data.draw(st.none() | st.none() | filters)
     edges = narrowed(graph.visible, filter)
     seeds = [s for s in seeds if any(s in (e.source_id, e.target_id) for e in edges)]
     expected = walk(edges, seeds, coverage_of(question), beam=beam, **options)

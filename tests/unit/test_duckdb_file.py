@@ -14,9 +14,22 @@ import pytest
 
 from kgcore.errors import ConfigError, StoreError
 from kgcore.filters import AccessFilter
-from kgcore.store import open_store
+from kgcore.store import GraphStore, open_store
 from kgcore.store.duckdb_file import SCHEMA
-from tests.contract.graphs import EMBEDDER, OPEN, READER, WORLD_CHUNKS, edge, everything, vec, write, write_world
+from kgcore.types import Entity
+from tests.contract.graphs import (
+    EMBEDDER,
+    OPEN,
+    PUBLIC,
+    READER,
+    WORLD_CHUNKS,
+    edge,
+    everything,
+    hidden,
+    vec,
+    write,
+    write_world,
+)
 
 
 def address(path: Path) -> str:
@@ -275,6 +288,50 @@ class TestForeign:
         with duckdb.connect(str(graph), read_only=True) as connection:
             tables = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
         assert sorted(row[0] for row in tables) == sorted(SCHEMA)
+
+
+READS: dict[str, Callable[[GraphStore], object]] = {
+    "expand": lambda store: store.expand(["a"], (), READER, vec(1, 0), 9),
+    "expand-cut": lambda store: store.expand(["a"], (), READER, None, 1),
+    "paths": lambda store: store.paths("a", "c", READER, 2),
+    "scan": lambda store: store.scan(READER, None),
+    "entities": lambda store: store.entities(["a", "b", "c"], READER),
+    "names": lambda store: store.match_names(["b", "Sea", "HIDDEN"], READER, 5),
+    "nearest": lambda store: store.nearest_entities([vec(1, 0)], READER, 9),
+    "search": lambda store: store.search("s", READER),
+    "hubs": lambda store: store.hubs(READER, 9),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_write_between_two_queries_of_a_read_shows_nothing_hidden(read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of rows are used again: what a reader looked up under a filter must not come to mean another row."""
+    store = open_store("duckdb:///:memory:", create=True)
+    file = store.file  # type: ignore[attr-defined]
+    rows = file.rows
+    write(store, edge("kept", "a", "R", "b", doc="kept", properties={**PUBLIC, "n": 1}, embedding=vec(1, 0)))
+    sea = Entity(id="c", type="T", name="Sea", embedding=vec(1, 0))
+    for turn in range(8):
+        write(store, edge("public", "a", "P", "c", dst="Sea", doc="d1", embedding=vec(1, 0)), entities=[sea])
+        calls = 0
+
+        def interrupted(sql: str, params: object = None, turn: int = turn) -> object:
+            nonlocal calls
+            calls += 1
+            if calls == turn + 1:
+                store.delete_documents(["d1"])
+                write(store, hidden("secret", "a", "HIDDEN", "c", dst="HIDDEN", src="HIDDEN", embedding=vec(1, 0)))
+            return rows(sql, params)
+
+        monkeypatch.setattr(file, "rows", interrupted)
+        told = repr(READS[read](store))
+        monkeypatch.setattr(file, "rows", rows)
+        assert "HIDDEN" not in told
+        if calls <= turn:
+            break
+        store.delete_documents(["d9"])
+    assert turn > 0
+    store.close()
 
 
 HOLDER = (

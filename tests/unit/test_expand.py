@@ -234,7 +234,8 @@ class TestHubs:
         assert result.trace.hops[1].considered == 0 and result.trace.hops[1].kept == 0
 
     def test_with_exactly_the_limit_are_expanded(self, build: Build) -> None:
-        assert len(ask(build(*self.star(5)), "seed", max_hops=2, hub_limit=6).facts) == 6
+        result = ask(build(*self.star(5)), "seed", max_hops=2, hub_limit=6)
+        assert len(result.facts) == 6 and candidates(result, "hub") == []
 
     def test_are_expanded_at_hop_1(self, build: Build) -> None:
         result = ask(build(*self.star(9)), "hub", max_hops=2, hub_limit=3)

@@ -291,7 +291,7 @@ def passing(connection: duckdb.DuckDBPyConnection, filter: dict[str, Any]) -> li
 
 
 class TestSql:
-    @settings(max_examples=300)
+    @settings(max_examples=200)
     @given(rows=st.lists(records, min_size=1, max_size=5), filter=filters)
     @example(rows=[{"src_name": "x"}], filter=only("key", "not in", []))
     @example(rows=[{"a": 2**53 + 1}, {"a": float(2**53)}], filter=only("a", ">", float(2**53)))

@@ -75,7 +75,9 @@ class TestWeights:
         texts = ["王晓梅 works", "system use", "王晓梅 use system"]
         one, two, both = coverage.score(coverage.of(texts)).tolist()
         assert both > max(one, two)
-        assert {w.text for w in coverage.words} >= {"What", "system", "use"}
+        weights = {w.text: w.weight for w in coverage.words}
+        assert weights.keys() >= {"What", "system", "use"}
+        assert all(weights[c] > weights["system"] for c in "王晓梅")
 
 
 class TestCoverage:
