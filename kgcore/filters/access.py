@@ -17,7 +17,7 @@ DEFAULT_ACCESS_FIELDS = frozenset({"allowed_principals"})
 class AccessFilter:
     """`locked` belongs to the deployment, `caller` to the asker: it can only narrow.
 
-    `access_fields` are never shown, and a caller's condition on one answers as an unknown field would.
+    `access_fields`, those of the locked filter always among them, are never shown, and a caller's condition on one answers as an unknown field would.
     """
 
     locked: Node | None = None
@@ -33,8 +33,11 @@ class AccessFilter:
     ) -> AccessFilter:
         """From filters as dicts. Raises FilterError."""
         tree = parse_filter(locked) if locked is not None else None
-        fields = access_fields | {c.field for c in comparisons(tree)} if tree is not None else access_fields
-        return cls(locked=tree, access_fields=frozenset(fields)).narrowed(caller)
+        return cls(locked=tree, access_fields=access_fields).narrowed(caller)
+
+    def __post_init__(self) -> None:
+        fields = {c.field for c in comparisons(self.locked)} if self.locked is not None else set()
+        object.__setattr__(self, "access_fields", frozenset(self.access_fields | fields))
 
     def narrowed(self, caller: dict[str, Any] | None) -> AccessFilter:
         """The same locked filter with this caller's filter. Raises FilterError."""

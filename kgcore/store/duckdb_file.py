@@ -127,8 +127,10 @@ class DuckFile:
         raise AssertionError("unreachable")
 
     def checkpoint(self) -> None:
+        """Writes what is committed into the file itself; not inside a transaction."""
         with self._lock, self._connection.cursor() as cursor:
-            cursor.execute("CHECKPOINT")
+            if self._transaction is None:
+                cursor.execute("CHECKPOINT")
 
     def meta(self, key: str) -> str | None:
         """A value of the file's own record."""

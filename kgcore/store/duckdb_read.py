@@ -112,7 +112,7 @@ class DuckReader(DuckNames):
             edges=tuple(
                 VisibleEdge(edge=edges[row[0]], fact_id=row[11], score=scores[row[0]])
                 for row in rows
-                if row[0] in edges
+                if row[0] in edges and row[2] in ends and row[3] in ends
             ),
             ends={end.id: end for end in ends.values()},
             found=found,

@@ -65,7 +65,7 @@ class DuckWriter:
         def change(cursor: duckdb.DuckDBPyConnection) -> None:
             cursor.execute(
                 "CREATE OR REPLACE TEMP TABLE gone AS SELECT ord, source, target FROM edge "
-                "WHERE source_doc_id IN (SELECT unnest($ids::VARCHAR[]))",
+                f"WHERE source_doc_id IN ({_SOURCES})",
                 {"ids": list(ids)},
             )
             cursor.execute("DELETE FROM adjacency WHERE edge IN (SELECT ord FROM gone)")
@@ -87,7 +87,7 @@ class DuckWriter:
                 "CREATE OR REPLACE TEMP TABLE changed AS SELECT e.ord, "
                 "CAST(json_merge_patch(p.properties, $patch::JSON) AS VARCHAR) AS properties FROM edge e "
                 "JOIN property_set p ON p.ord = e.property_set "
-                "WHERE e.source_doc_id IN (SELECT unnest($ids::VARCHAR[]))",
+                f"WHERE e.source_doc_id IN ({_SOURCES})",
                 {"ids": ids, "patch": patch},
             )
             for statement in _new_property_sets("changed").split(";\n"):
@@ -249,6 +249,9 @@ _EDGE_TEXTS = (
     "dst_name",
     "source_doc_id",
 )
+
+# A document named by its id stands for its passages too.
+_SOURCES = "SELECT unnest($ids::VARCHAR[]) UNION SELECT id FROM chunk WHERE list_contains($ids::VARCHAR[], document_id)"
 
 _ORDER = {
     "adjacency": "node, far, edge",

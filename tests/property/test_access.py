@@ -13,7 +13,7 @@ from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
 from kgcore.types import Edge
 from tests.contract.graphs import edge, exact, hidden, only
-from tests.data.build import offline, retriever
+from tests.data.build import candidates, offline, retriever
 from tests.property.conftest import stored
 from tests.property.strategies import LOCK, NAMES, NODES, OTHERS, QUESTIONS, Graph, filters, graphs
 
@@ -41,7 +41,7 @@ def calls_for(question: str, filter: dict[str, Any]) -> list[dict[str, Any]]:
         {"question": question, "max_hops": 2, "filters": filter},
         {"question": question, "max_hops": 2, "beam_width": 2, "scoring": "edge", "seed_mode": "query"},
         {"question": question, "entities": [*dict.fromkeys((*NAMES, *OTHERS)), "Scrambled 1"], "top_k": 3},
-        *({"question": question, "entity_ids": [node], "max_hops": 2, "beam_width": 2} for node in NODES[:3]),
+        *({"question": question, "entity_ids": [node], "max_hops": 2, "beam_width": 2} for node in NODES[:2]),
     ]
 
 
@@ -84,24 +84,21 @@ def test_the_property_would_notice() -> None:
 
 
 @ONCE
-@given(graphs(), st.sampled_from(QUESTIONS), filters, st.booleans())
+@given(graphs(), st.sampled_from(QUESTIONS), st.none() | st.none() | filters)
 def test_the_locked_filter_holds_at_every_hop_for_every_candidate(
-    graph: Graph, question: str, filter: dict[str, Any], narrow: bool
+    graph: Graph, question: str, filter: dict[str, Any] | None
 ) -> None:
     seen = {e.id: e for e in graph.visible}
-    names = {(id_, name) for id_, name in Graph(edges=graph.visible).names}
+    names = set(Graph(edges=graph.visible).names)
     with stored(*graph.edges, entities=graph.entities) as store:
-        search = retriever(store, filters=LOCK, max_hops=4, beam_width=2, top_k=3, hub_limit=2)
-        result = search.retrieve(
-            question, entities=list(dict.fromkeys((*NAMES, *OTHERS))), filters=filter if narrow else None
-        )
-    for seed in result.trace.seeds:
-        assert (seed.entity_id, seed.name) in names
-    for hop in result.trace.hops:
-        for c in hop.candidates:
+        search = retriever(store, filters=LOCK, max_hops=4, beam_width=3, top_k=3, hub_limit=4)
+        runs = [search.retrieve(question, entities=[name], filters=filter) for name in NAMES[1:4]]
+    for result in runs:
+        assert {(seed.entity_id, seed.name) for seed in result.trace.seeds} <= names
+        for c in candidates(result):
             assert set(c.fact.edge_ids) <= set(seen)
             assert set(c.fact.source_doc_ids) <= {seen[i].source_doc_id for i in c.fact.edge_ids}
             assert {(c.fact.source_id, c.fact.source), (c.fact.target_id, c.fact.target)} <= names
             assert (c.parent_id, c.parent_name) in names and (c.entity_id, c.entity_name) in names
             assert "allowed_principals" not in c.fact.metadata
-    assert "allowed_principals" not in run_json(result).replace(str(result.trace.settings.filters), "") or narrow
+        assert filter is not None or "allowed_principals" not in run_json(result)

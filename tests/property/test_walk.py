@@ -16,7 +16,7 @@ from tests.property.conftest import stored
 from tests.property.reference import fact_of, narrowed, walk
 from tests.property.strategies import LOCK, QUESTIONS, RELATIONS, Graph, filters, graphs
 
-MANY = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 WIDE = {"beam_width": 1_000, "top_k": 1_000, "hub_limit": 1_000_000}
 
 
