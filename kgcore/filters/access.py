@@ -17,7 +17,8 @@ DEFAULT_ACCESS_FIELDS = frozenset({"allowed_principals"})
 class AccessFilter:
     """`locked` belongs to the deployment, `caller` to the asker: it can only narrow.
 
-    `access_fields`, those of the locked filter always among them, are never shown, and a caller's condition on one answers as an unknown field would.
+    `access_fields`, those of the locked filter always among them, are never shown, and a caller's condition on one
+    answers as an unknown field would.
     """
 
     locked: Node | None = None

@@ -170,7 +170,8 @@ def _scalar(value: object, path: str) -> Scalar:
 def _parse_group(value: Mapping[str, object], path: str, depth: int, count: list[int]) -> Node:
     operator = value.get("operator")
     if operator not in ("AND", "OR"):
-        if operator not in COMPARISONS:
+        is_comparison = operator in COMPARISONS or ("value" in value and not {"operator", "conditions"} & value.keys())
+        if not is_comparison:
             fault = f"{_shown(operator)} does not join conditions" if "operator" in value else "The operator is missing"
             raise _error(_at(path, "operator"), fault, "use AND or OR")
         raise _error(_at(path, "field"), "The field is missing", 'add "field"')

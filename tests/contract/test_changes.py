@@ -10,7 +10,7 @@ import pytest
 
 from kgcore.errors import StoreError
 from kgcore.store import GraphStore
-from kgcore.types import Edge, Entity
+from kgcore.types import Chunk, Edge, Entity
 from tests.contract.graphs import (
     BOARD,
     EMBEDDER,
@@ -135,9 +135,17 @@ class TestDeleteDocuments:
     def test_only_its_own(self, store: GraphStore) -> None:
         write_world(store)
         before = everything(store, OPEN)
-        for ids in ([], ["nothing"], ["doc-a"], ["D1"], ["d"], [""], ["jane", "e01", "%"]):
+        for ids in ([], ["nothing"], ["D1"], ["d"], [""], ["jane", "e01", "%"]):
             store.delete_documents(ids)
         assert everything(store, OPEN) == before
+
+    def test_a_document_stands_for_its_passages(self, store: GraphStore) -> None:
+        write(store, edge("1", "a", "R", "b", doc="d#1"), edge("2", "b", "R", "c", doc="d#2"), edge("3", "a", "R", "c"))
+        store.chunks.upsert([Chunk(id=f"d#{i}", content="", document_id="d", metadata=PUBLIC) for i in (1, 2)])
+        store.set_access(["d"], {"allowed_principals": ("board",)})
+        assert [e.id for e in store.edges(["1", "2", "3"], READER)] == ["3"]
+        store.delete_documents(["d"])
+        assert [e.id for e in store.edges(["1", "2", "3"], OPEN)] == ["3"]
 
     def test_entities_left_without_edges_go_and_others_stay(self, store: GraphStore) -> None:
         write(
