@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,8 +29,8 @@ class AccessFilter:
     @classmethod
     def of(
         cls,
-        locked: dict[str, Any] | None = None,
-        caller: dict[str, Any] | None = None,
+        locked: Mapping[str, Any] | None = None,
+        caller: Mapping[str, Any] | None = None,
         access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS,
     ) -> AccessFilter:
         """From filters as dicts. Raises FilterError."""
@@ -40,7 +41,7 @@ class AccessFilter:
         fields = {c.field for c in comparisons(self.locked)} if self.locked is not None else set()
         object.__setattr__(self, "access_fields", frozenset(self.access_fields | fields))
 
-    def narrowed(self, caller: dict[str, Any] | None) -> AccessFilter:
+    def narrowed(self, caller: Mapping[str, Any] | None) -> AccessFilter:
         """The same locked filter with this caller's filter. Raises FilterError."""
         tree = parse_filter(caller) if caller is not None else None
         return AccessFilter(locked=self.locked, caller=tree, access_fields=self.access_fields)

@@ -10,7 +10,6 @@ import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,19 +40,20 @@ class PieceTable:
         return self._rows[ids]
 
     def _open(self, name: str, size: int, dimension: int) -> None:
+        rows = size * dimension * 4
+        memory: npt.NDArray[np.uint8] = np.zeros(rows + size, np.uint8)
         with contextlib.suppress(OSError, ValueError):
             folder = cache_dir()
             folder.mkdir(parents=True, exist_ok=True)
-            rows = _memmap(folder / f"{name}.f32", size * dimension * 4, np.dtype(np.float32))
-            self._present = _memmap(folder / f"{name}.present", size, np.dtype(np.uint8))
-            self._rows = rows.reshape(size, dimension)
-            return
-        self._rows = np.zeros((size, dimension), np.float32)
-        self._present = np.zeros(size, np.uint8)
+            memory = _memmap(folder / f"{name}.table", rows + size)
+        self._rows = memory[:rows].view(np.float32).reshape(size, dimension)
+        self._present = memory[rows:]
 
 
-def _memmap(path: Path, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _memmap(path: Path, size: int) -> npt.NDArray[np.uint8]:
+    """A file of this many bytes, begun anew (all zero) if it has another size."""
     with path.open("ab") as file:
         if file.tell() != size:
+            file.truncate(0)
             file.truncate(size)
-    return np.memmap(path, dtype=dtype, mode="r+")
+    return np.memmap(path, dtype=np.uint8, mode="r+")

@@ -63,10 +63,12 @@ class Walk:
 
 @dataclass(kw_only=True)
 class _Facts:
-    """The facts of one hop: the best edge of each by what it covers alone, and that coverage."""
+    """The facts of one hop: the best edge of each by what it covers alone, that coverage, and its edge at the frontier
+    (another only for an attribute, whose documents have a value node each)."""
 
     edges: dict[str, list[VisibleEdge]] = field(default_factory=dict)
     best: dict[str, Edge] = field(default_factory=dict)
+    at: dict[str, Edge] = field(default_factory=dict)
     covered: dict[str, Array] = field(default_factory=dict)
     cosine: dict[str, float] = field(default_factory=dict)
 
@@ -111,7 +113,7 @@ def walk(
             words=_words(coverage),
             relations=settings.relations,
         )
-        facts = _facts(expansion, coverage, vector)
+        facts = _facts(expansion, open_nodes, coverage, vector)
         options, worse = _options(facts, open_nodes, coverage, settings.scoring)
         kept, cut = options[: settings.beam_width], options[settings.beam_width :]
         lost: list[tuple[_Option, Fate]] = [(o, "beam_cut") for o in cut] + [(o, "duplicate") for o in worse]
@@ -144,7 +146,7 @@ def _words(coverage: Coverage) -> list[str]:
     return sorted({fold(word.text) for word in coverage.words if len(word.text) > 2})
 
 
-def _facts(expansion: Expansion, coverage: Coverage, vector: Vector | None) -> _Facts:
+def _facts(expansion: Expansion, nodes: Mapping[str, _Node], coverage: Coverage, vector: Vector | None) -> _Facts:
     texts = [match_text(found.edge) for found in expansion.edges]
     covered = coverage.of(texts)
     alone = coverage.score(covered).tolist()
@@ -158,8 +160,11 @@ def _facts(expansion: Expansion, coverage: Coverage, vector: Vector | None) -> _
             score = round(float(found.score), DECIMALS)
             facts.cosine[found.fact_id] = max(score, facts.cosine.get(found.fact_id, -1.0))
     for fact, i in chosen.items():
-        facts.best[fact] = expansion.edges[i].edge
+        best = expansion.edges[i].edge
+        facts.best[fact] = best
         facts.covered[fact] = covered[i]
+        edges = [best, *(found.edge for found in facts.edges[fact])]
+        facts.at[fact] = next((e for e in edges if e.source_id in nodes or e.target_id in nodes), best)
     return facts
 
 
@@ -169,7 +174,7 @@ def _options(
     """Each fact by its best path, in order; and the worse paths to the same facts."""
     pairs = [
         (fact, parent, far)
-        for fact, edge in facts.best.items()
+        for fact, edge in facts.at.items()
         for parent, far in dict.fromkeys(((edge.source_id, edge.target_id), (edge.target_id, edge.source_id)))
         if parent in nodes
     ]
@@ -220,13 +225,15 @@ def _candidates(
     explained = coverage.explained(before, after)
     result = []
     for (option, fate), gain, words in zip(fates, gains.tolist(), explained, strict=True):
-        edge = facts.best[option.fact_id]
-        far_name = edge.dst_name if option.far == edge.target_id else edge.src_name
+        at = facts.at[option.fact_id]
+        far_name = at.dst_name if option.far == at.target_id else at.src_name
         found = [visible.edge for visible in facts.edges[option.fact_id]]
         result.append(
             Candidate(
                 hop=number,
-                fact=merge_edges(option.fact_id, found, edge, expansion.ends, number, option.score),
+                fact=merge_edges(
+                    option.fact_id, found, facts.best[option.fact_id], expansion.ends, number, option.score
+                ),
                 parent_id=option.parent.id,
                 parent_name=option.parent.name,
                 entity_id=option.far,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -65,7 +66,7 @@ class KnowledgeGraphRetriever:
         self.embedder = embedder
         self.llm = llm
         self.ontology = ontology
-        self.filter = AccessFilter.of(dict(filters) if filters is not None else None, access_fields=store.access_fields)
+        self.filter = AccessFilter.of(filters, access_fields=store.access_fields)
         self.reranker = document_reranker
         self.documents = document_retriever
         self._defaults: dict[str, Any] = {
@@ -116,8 +117,8 @@ class KnowledgeGraphRetriever:
             "relations": _names(relations, "relations"),
         }
         reranker = document_reranker or self.reranker
+        filter = self.filter.narrowed(filters)
         settings = self._settings({k: v for k, v in given.items() if v is not None}, filters, reranker)
-        filter = self.filter.narrowed(dict(filters) if filters is not None else None)
         text = _question(question)
         timings: dict[str, float] = {}
         warnings: list[str] = []
@@ -131,7 +132,9 @@ class KnowledgeGraphRetriever:
             coverage = Coverage(words, encoded, text)
             if encoded.truncated:
                 warnings.append("The question is long: only its first 256 wordpieces are scored.")
-            if settings.scoring == "edge" and vector is None:
+            scoring = settings.scoring
+            if scoring == "edge" and vector is None:
+                scoring = "coverage"
                 warnings.append("Edge scoring needs the graph's vectors: coverage scoring is used.")
         with _timed(timings, "seed"):
             seeder = Seeder(
@@ -146,7 +149,7 @@ class KnowledgeGraphRetriever:
             )
             seeds = seeder.find(text)
         with _timed(timings, "expand"):
-            walked = walk(self.store, seeds, filter, settings, coverage, vector)
+            walked = walk(self.store, seeds, filter, replace(settings, scoring=scoring), coverage, vector)
         with _timed(timings, "rank"):
             ranked = rank(text, walked.hops, settings.top_k, reranker, warnings)
         with _timed(timings, "ground"):
@@ -206,6 +209,8 @@ class KnowledgeGraphRetriever:
                 raise ConfigError(
                     f"{name} is {values[name]!r}.", remedy=f"Use one of {', '.join(allowed)}.", field=name
                 )
+        if not isinstance(values["summarize"], bool):
+            raise ConfigError(f"summarize is {values['summarize']!r}.", remedy="Give true or false.", field="summarize")
         for name in ("summarize", "seed_mode"):
             if values[name] in (True, "llm") and self.llm is None:
                 raise ConfigError(
@@ -266,15 +271,16 @@ def _offline() -> OfflineEmbedder:
 
 
 def _question(question: object) -> str:
-    if not isinstance(question, str) or not question.strip():
+    text = question.encode("utf-8", "replace").decode().replace("\0", " ").strip() if isinstance(question, str) else ""
+    if not text:
         raise ConfigError("The question is empty.", remedy="Ask a question.", field="question")
-    if len(question) > MAX_QUESTION:
+    if len(str(question)) > MAX_QUESTION:
         raise ConfigError(
-            f"The question has {len(question):,} characters.",
+            f"The question has {len(str(question)):,} characters.",
             remedy=f"Shorten it to {MAX_QUESTION:,}: name the entities and ask one thing.",
             field="question",
         )
-    return question.encode("utf-8", "replace").decode().replace("\0", " ").strip()
+    return text
 
 
 def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:

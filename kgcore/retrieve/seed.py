@@ -15,6 +15,7 @@ from kgcore.store.protocol import GraphReader
 from kgcore.types import FoundBy, Match, Ontology, Seed, Settings, Vector
 
 MAX_SPAN = 8
+MATCHES_A_NAME = 5
 STOP_WORDS = FUNCTION_WORDS | {"city", "country", "first", "state"}
 _SYSTEM = (
     "You find which named entities a question is about, so that they can be looked up in a knowledge graph. "
@@ -79,7 +80,7 @@ class Seeder:
     def _by_names(self, names: Sequence[str]) -> list[Seed]:
         """Matches of each name; a name that matches nothing gives the entities nearest to it by vector."""
         k = self.settings.vector_top_k
-        matches = self.reader.match_names(names, self.filter, k)
+        matches = self.reader.match_names(names, self.filter, MATCHES_A_NAME)
         missing = [i for i in range(len(names)) if i not in {match.query for match in matches}]
         seeds = [_seed(match, "name", names[match.query]) for match in matches]
         if missing and self.embedder is not None and self.vector is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from kgcore.names import fold, spelling_distance, tokens, words_of
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import DuckRows
 from kgcore.types import Match, Vector
+
+Hit = tuple[int, int, int, float]
+"""A query, the number of a name, that of its entity, and a score."""
 
 
 class DuckNames(DuckRows):
@@ -27,34 +30,28 @@ class DuckNames(DuckRows):
 
     def find_mentions(self, spans: Sequence[str], filter: AccessFilter, *, spelled: bool = False) -> tuple[Match, ...]:
         asked = [words_of(span) for span in spans]
-        params = {"words": sorted(set(asked)), "distance": [spelling_distance(w) for w in sorted(set(asked))]}
-        rows = self.file.rows(
-            _SPELLED_MENTIONS if spelled else _MENTIONS, params if spelled else {"words": params["words"]}
-        )
-        shown = self._visible_names(rows, filter)
-        found = [
-            _match(query, row, 1 - row[5] / len(words), shown[row[0]])
+        unique = sorted({words for words in asked if words})
+        distances = {"distance": [spelling_distance(words) for words in unique]} if spelled else {}
+        rows = self.file.rows(_SPELLED_MENTIONS if spelled else _MENTIONS, {"words": unique, **distances})
+        hits = [
+            (query, name, node, 1 - letters / len(words))
             for query, words in enumerate(asked)
-            for row in rows
-            if words and row[4] == words and row[0] in shown
+            for name, node, named, letters in rows
+            if named == words
         ]
-        return _best(found, None)
+        return _best(self._matches(hits, filter), None)
 
     def match_names(self, names: Sequence[str], filter: AccessFilter, limit: int) -> tuple[Match, ...]:
         folded = [fold(name) for name in names]
         rows = self.file.rows(_SAME_NAMES, {"folded": sorted(set(folded))})
-        shown = self._visible_names(rows, filter)
-        found = [
-            _match(query, row, 1.0, shown[row[0]])
-            for query, text in enumerate(folded)
-            for row in rows
-            if row[4] == text and row[0] in shown
+        hits = [
+            (query, name, node, 1.0) for query, text in enumerate(folded) for name, node, named in rows if named == text
         ]
-        left = [i for i in range(len(names)) if i not in {match.query for match in found}]
+        found = self._matches(hits, filter)
         for spelled in (False, True):
-            hits = self._token_matches({i: tokens(names[i]) for i in left}, filter, spelled=spelled)
-            found += [_match(i, row, _likeness(names[i], row[3]), type_) for i, row, type_ in hits]
-            left = [i for i in left if i not in {hit[0] for hit in hits}]
+            left = {i: tokens(name) for i, name in enumerate(names) if i not in {match.query for match in found}}
+            matches = self._matches(self._token_hits(left, spelled=spelled), filter)
+            found += [replace(m, score=_likeness(names[m.query], m.name)) for m in matches]
         return _best(found, limit)
 
     def nearest_entities(self, vectors: Sequence[Vector], filter: AccessFilter, k: int) -> tuple[Match, ...]:
@@ -73,15 +70,8 @@ class DuckNames(DuckRows):
             close = np.argpartition(-rough, size)[:size] if size < len(rough) else np.arange(len(rough))
             # Scored again row by row in float64: a product's last bits depend on how many rows it has.
             exact = (matrix[close].astype(np.float64) * vector.astype(np.float64)).sum(axis=1).round(6)
-            rows = [(int(ords[i]), int(nodes[i]), float(score)) for i, score in zip(close, exact, strict=True)]
-            shown = self._visible_names(rows, filter)
-            entities = self.entity_rows(node for ord_, node, _ in rows if ord_ in shown)
-            names = self.name_rows(shown)
-            found = [
-                Match(query=query, entity_id=entities[node][0], name=names[ord_], type=shown[ord_], score=score)
-                for ord_, node, score in rows
-                if ord_ in shown and node in entities and ord_ in names
-            ]
+            hits = [(query, int(ords[i]), int(nodes[i]), float(score)) for i, score in zip(close, exact, strict=True)]
+            found = self._matches(hits, filter)
             best = _best(found, k)
             limit = float(rough[close].min()) + 1e-5 if size < len(rough) else -2.0
             if size >= len(rough) or (len(best) == k and best[-1].score > limit):
@@ -99,10 +89,8 @@ class DuckNames(DuckRows):
             self._vectors = (version, (matrix, columns["ord"], columns["node"]))
         return self._vectors[1]
 
-    def _token_matches(
-        self, wanted: Mapping[int, list[str]], filter: AccessFilter, *, spelled: bool
-    ) -> list[tuple[int, tuple[Any, ...], str]]:
-        """(query, name row, type) for every visible name that holds all tokens of a query."""
+    def _token_hits(self, wanted: Mapping[int, list[str]], *, spelled: bool) -> list[Hit]:
+        """Every name that holds all tokens of a query, each equal or, if `spelled`, nearly so."""
         words = sorted({token for listed in wanted.values() for token in listed})
         if not words:
             return []
@@ -116,7 +104,7 @@ class DuckNames(DuckRows):
                  hit AS (SELECT asked.query, asked.size, token.name FROM asked JOIN variant USING (word)
                          JOIN token USING (token) GROUP BY asked.query, asked.size, token.name
                          HAVING count(DISTINCT asked.word) = asked.size)
-            SELECT hit.query, n.ord, n.node, n.id, n.name FROM hit JOIN name n ON n.ord = hit.name
+            SELECT hit.query, n.ord, n.node FROM hit JOIN name n ON n.ord = hit.name
             """,
             {
                 "query": [a[0] for a in asked],
@@ -126,8 +114,7 @@ class DuckNames(DuckRows):
                 "to": [v[1] for v in variants],
             },
         )
-        shown = self._visible_names([row[1:] for row in rows], filter)
-        return [(row[0], row[1:], shown[row[1]]) for row in rows if row[1] in shown]
+        return [(query, name, node, 0.0) for query, name, node in rows]
 
     def _spellings(self, words: Sequence[str]) -> list[tuple[str, str]]:
         rows = self.file.rows(
@@ -143,18 +130,22 @@ class DuckNames(DuckRows):
         )
         return [(row[0], row[1]) for row in rows]
 
-    def _visible_names(self, rows: Sequence[tuple[Any, ...]], filter: AccessFilter) -> dict[int, str]:
-        """Of name rows (ord, node, ...), those that a visible edge gives, with the entity's type."""
-        if not rows:
-            return {}
-        where, params = self.visible(filter, "a")
-        found = self.file.rows(
-            f"""SELECT DISTINCT a.name, a.node FROM adjacency a WHERE a.node IN (SELECT unnest($nodes::INTEGER[]))
-                AND a.name IN (SELECT unnest($names::INTEGER[])) AND {where}""",
-            {"nodes": sorted({row[1] for row in rows}), "names": sorted({row[0] for row in rows}), **params},
-        )
-        entities = self.entity_rows(node for _, node in found)
-        return {name: entities[node][1] for name, node in found if node in entities}
+    def _matches(self, hits: Sequence[Hit], filter: AccessFilter) -> list[Match]:
+        """Of the hits, those whose name a visible edge gives."""
+        shown = self.shown((node for _, _, node, _ in hits), filter)
+        visible = [hit for hit in hits if hit[2] in shown and hit[1] in shown[hit[2]].names]
+        names = self.name_rows(name for _, name, _, _ in visible)
+        return [
+            Match(
+                query=query,
+                entity_id=shown[node].end.id,
+                name=names[name],
+                type=shown[node].end.type,
+                score=round(score, 6),
+            )
+            for query, name, node, score in visible
+            if name in names
+        ]
 
     @property
     def _vector_type(self) -> str:
@@ -162,14 +153,14 @@ class DuckNames(DuckRows):
 
 
 _SAME_NAMES = """
-SELECT ord, node, id, name, folded FROM name WHERE folded IN (SELECT unnest($folded::VARCHAR[]))
+SELECT ord, node, folded FROM name WHERE folded IN (SELECT unnest($folded::VARCHAR[]))
 """
 _MENTIONS = """
-SELECT ord, node, id, name, words, 0 FROM name WHERE words IN (SELECT unnest($words::VARCHAR[]))
+SELECT ord, node, words, 0 FROM name WHERE words IN (SELECT unnest($words::VARCHAR[]))
 """
 _SPELLED_MENTIONS = """
 WITH asked AS (SELECT unnest($words::VARCHAR[]) AS words, unnest($distance::INTEGER[]) AS distance)
-SELECT n.ord, n.node, n.id, n.name, asked.words, damerau_levenshtein(n.words, asked.words) AS letters
+SELECT n.ord, n.node, asked.words, damerau_levenshtein(n.words, asked.words) AS letters
 FROM name n JOIN asked ON n.words[1] = asked.words[1]
 WHERE abs(length(n.words) - length(asked.words)) <= asked.distance
   AND damerau_levenshtein(n.words, asked.words) <= asked.distance
@@ -180,10 +171,6 @@ def _likeness(asked: str, name: str) -> float:
     """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
     score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100
     return round(min(score, 0.99), 6)
-
-
-def _match(query: int, row: Sequence[Any], score: float, type_: str) -> Match:
-    return Match(query=query, entity_id=row[2], name=row[3], type=type_, score=round(float(score), 6))
 
 
 def _best(matches: Iterable[Match], limit: int | None) -> tuple[Match, ...]:

@@ -11,8 +11,8 @@ from kgcore.filters.grammar import EDGE_FIELDS
 from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_names import DuckNames
-from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows
-from kgcore.types import Description, Edge, End, Expansion, Property, Vector, VisibleEdge
+from kgcore.store.duckdb_rows import EDGE_COLUMNS
+from kgcore.types import HAS_ATTRIBUTE, Description, Edge, End, Expansion, Property, Vector, VisibleEdge
 
 HUB = 1_000
 """A node with more visible edges is read by itself."""
@@ -47,18 +47,6 @@ class DuckReader(DuckNames):
         )
         found = {edge.id: edge for edge in self.edges_of(rows, filter).values()}
         return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
-
-    def ends(self, nodes: Iterable[int], filter: AccessFilter) -> dict[int, End]:
-        """Visible entities by number: the name that most visible edges give (then the first), type, degree."""
-        kept = self._kept.ends
-        wanted = dict.fromkeys(nodes)
-        found = {node: end for node in wanted if (end := kept.get((filter.key, node))) is not None}
-        missing = [node for node in wanted if node not in found]
-        if missing:
-            fresh = self._ends(missing, filter)
-            keep_rows(kept, {(filter.key, node): end for node, end in fresh.items()})
-            found |= fresh
-        return found
 
     def expand(
         self,
@@ -102,10 +90,12 @@ class DuckReader(DuckNames):
             halves = self.file.rows(shortlist, params | {"limit": limit})
             found = halves[0][2] if halves else 0
         scores = {row[0]: row[1] for row in halves}
-        rows = self.file.rows(
-            f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($ords::INTEGER[])) ORDER BY e.fact, e.id",
-            {"ords": list(scores)},
-        )
+        rows = self.edge_rows(scores)
+        attributes = {row[11] for row in rows if row[4] == HAS_ATTRIBUTE and row[3] in degrees}
+        if attributes:
+            others = self._attribute_edges(attributes, filter, query_vector if scored else None)
+            scores |= others
+            rows = self.edge_rows(scores)
         edges = self.edges_of(rows, filter)
         ends = self.ends({node for row in rows for node in row[2:4]}, filter)
         return Expansion(
@@ -117,6 +107,21 @@ class DuckReader(DuckNames):
             ends={end.id: end for end in ends.values()},
             found=found,
         )
+
+    def _attribute_edges(
+        self, facts: Iterable[str], filter: AccessFilter, vector: Vector | None
+    ) -> dict[int, float | None]:
+        """All visible edges of attributes that were reached from one of their value nodes, with their scores."""
+        where, params = self.visible(filter, "a")
+        score = "NULL::FLOAT"
+        if vector is not None:
+            score = f"array_inner_product(a.embedding, $vector::{self._vector_type})"
+            params["vector"] = vector.tolist()
+        rows = self.file.rows(
+            f"SELECT a.edge, {score} FROM adjacency a WHERE a.fact IN (SELECT unnest($facts::UUID[])) AND {where}",
+            {"facts": sorted(facts), **params},
+        )
+        return {row[0]: row[1] for row in rows}
 
     def _half(self, degrees: Mapping[int, int], params: dict[str, object], *, scored: bool, where: str) -> str:
         """The half-edges at some nodes. Each hub is a part of its own: a constant finds its rows, where a join
@@ -133,32 +138,6 @@ class DuckReader(DuckNames):
         # The score comes before the filter, whose join would carry the vectors along too.
         parts = [f"SELECT edge, fact, property_set, {score} AS score FROM adjacency WHERE {c}" for c in conditions]
         return f"SELECT a.edge, a.score, a.fact FROM ({' UNION ALL '.join(parts)}) a WHERE {where}"
-
-    def _ends(self, nodes: Sequence[int], filter: AccessFilter) -> dict[int, End]:
-        where, params = self.visible(filter, "a")
-        rows = self.file.rows(
-            f"SELECT a.node, a.name, count(*), count(*) FILTER (a.again) FROM adjacency a "
-            f"WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND {where} GROUP BY a.node, a.name",
-            {"nodes": list(nodes), **params},
-        )
-        entities = self.entity_rows(row[0] for row in rows)
-        names = self.name_rows(row[1] for row in rows)
-        given: dict[int, list[tuple[int, str]]] = {}
-        twice: dict[int, int] = {}
-        for node, name, count, again in rows:
-            if node not in entities or name not in names:
-                continue
-            given.setdefault(node, []).append((-count, names[name]))
-            twice[node] = twice.get(node, 0) + again
-        return {
-            node: End(
-                id=entities[node][0],
-                name=min(listed)[1],
-                type=entities[node][1],
-                degree=-sum(n for n, _ in listed) - twice[node],
-            )
-            for node, listed in given.items()
-        }
 
     def _describe(self, filter: AccessFilter, version: str) -> Description:
         where, params = self.visible(filter, "e")

@@ -6,7 +6,7 @@ A small query costs DuckDB a millisecond or two whatever it reads, so a hop asks
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -20,12 +20,25 @@ from kgcore.types import Edge, End, PropertyValue
 K = TypeVar("K")
 V = TypeVar("V")
 MAX_KEPT = 300_000
+MAX_WHOLE = 100_000
+MAX_EDGES = 50_000
 MAX_SETS = 20_000
 
 EDGE_COLUMNS = (
     "e.ord, e.id, e.source, e.target, e.relation, e.src_name, e.dst_name, e.key, e.description, e.source_doc_id, "
     "e.property_set, CAST(e.fact AS VARCHAR)"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """An entity as visible edges show it, and the numbers of the names that they give it."""
+
+    end: End
+    names: frozenset[int]
+
+
+_UNKNOWN = Shown(end=End(id="", name="", type="", degree=0), names=frozenset())
 
 
 @dataclass
@@ -37,7 +50,8 @@ class _Kept:
     names: dict[int, str] = field(default_factory=dict)
     properties: dict[int, str] = field(default_factory=dict)
     ords: dict[str, int] = field(default_factory=dict)
-    ends: dict[tuple[str, int], End] = field(default_factory=dict)
+    shown: dict[tuple[str, int], Shown | None] = field(default_factory=dict)
+    edges: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     sets: dict[str, list[int] | None] = field(default_factory=dict)
 
 
@@ -48,7 +62,7 @@ class DuckRows:
     def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
         self.file = file
         self.access_fields = access_fields
-        self._current = _Kept(version=file.version)
+        self._current = _Kept(version=-1)
 
     def visible(self, filter: AccessFilter, alias: str) -> tuple[str, dict[str, object]]:
         """The condition under which rows of `edge e` or `adjacency a` are visible, and its parameters."""
@@ -111,6 +125,54 @@ class DuckRows:
             if row[2] in entities and row[3] in entities and row[10] in properties
         }
 
+    def edge_rows(self, ords: Iterable[int]) -> list[tuple[Any, ...]]:
+        """Rows of EDGE_COLUMNS by number, ordered by (fact id, edge id)."""
+        sql = f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($keys::INTEGER[]))"
+        rows = self._look_up(self._kept.edges, ords, sql, lambda row: row, MAX_EDGES)
+        return sorted(rows.values(), key=lambda row: (row[11], row[1]))
+
+    def ends(self, nodes: Iterable[int], filter: AccessFilter) -> dict[int, End]:
+        """Visible entities by number: the name that most visible edges give (then the first), type, degree."""
+        return {node: shown.end for node, shown in self.shown(nodes, filter).items()}
+
+    def shown(self, nodes: Iterable[int], filter: AccessFilter) -> dict[int, Shown]:
+        """The same with the numbers of their visible names."""
+        kept = self._kept.shown
+        wanted = {node: kept.get((filter.key, node), _UNKNOWN) for node in nodes}
+        known = {node: shown for node, shown in wanted.items() if shown is not _UNKNOWN}
+        missing = [node for node in wanted if node not in known]
+        if missing:
+            fresh = self._show(missing, filter)
+            keep_rows(kept, {(filter.key, node): fresh.get(node) for node in missing})
+            known |= fresh
+        return {node: shown for node, shown in known.items() if shown is not None}
+
+    def _show(self, nodes: Sequence[int], filter: AccessFilter) -> dict[int, Shown]:
+        where, params = self.visible(filter, "a")
+        rows = self.file.rows(
+            f"SELECT a.node, a.name, count(*), count(*) FILTER (a.again) FROM adjacency a "
+            f"WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND {where} GROUP BY a.node, a.name",
+            {"nodes": list(nodes), **params},
+        )
+        entities = self.entity_rows(row[0] for row in rows)
+        names = self.name_rows(row[1] for row in rows)
+        given: dict[int, list[tuple[int, str, int, int]]] = {}
+        for node, name, count, again in rows:
+            if node in entities and name in names:
+                given.setdefault(node, []).append((-count, names[name], name, again))
+        return {
+            node: Shown(
+                end=End(
+                    id=entities[node][0],
+                    name=min(listed)[1],
+                    type=entities[node][1],
+                    degree=sum(-count - again for count, _, _, again in listed),
+                ),
+                names=frozenset(name for _, _, name, _ in listed),
+            )
+            for node, listed in given.items()
+        }
+
     def _allowed(self, filter: AccessFilter) -> list[int] | None:
         """The property sets that pass; None when they are too many to hand over."""
         kept = self._kept.sets
@@ -126,7 +188,12 @@ class DuckRows:
             return allowed
 
     def _look_up(
-        self, kept: dict[K, V], keys: Iterable[K], sql: str, value: Callable[[tuple[Any, ...]], V]
+        self,
+        kept: dict[K, V],
+        keys: Iterable[K],
+        sql: str,
+        value: Callable[[tuple[Any, ...]], V],
+        limit: int = MAX_KEPT,
     ) -> dict[K, V]:
         """The rows of these keys, from the cache or by one query; never read from the cache twice."""
         wanted = dict.fromkeys(keys)
@@ -134,15 +201,28 @@ class DuckRows:
         missing = [key for key in wanted if key not in found]
         if missing:
             fresh = {row[0]: value(row) for row in self.file.rows(sql, {"keys": missing})}
-            keep_rows(kept, fresh)
+            keep_rows(kept, fresh, limit)
             found |= fresh
         return found
 
     @property
     def _kept(self) -> _Kept:
         if self._current.version != self.file.version:
-            self._current = _Kept(version=self.file.version)
+            self._current = self._begin(self.file.version)
         return self._current
+
+    def _begin(self, version: int) -> _Kept:
+        """Caches for a version; a graph that is not large has its small rows read whole, at once."""
+        kept = _Kept(version=version)
+        sizes = self.file.rows(
+            "SELECT (SELECT count(*) FROM entity), (SELECT count(*) FROM name), (SELECT count(*) FROM property_set)"
+        )[0]
+        if max(sizes) <= MAX_WHOLE:
+            kept.entities = {row[0]: (row[1], row[2]) for row in self.file.rows("SELECT ord, id, type FROM entity")}
+            kept.ords = {id_: ord_ for ord_, (id_, _) in kept.entities.items()}
+            kept.names = dict(self.file.rows("SELECT ord, name FROM name"))
+            kept.properties = dict(self.file.rows("SELECT ord, CAST(properties AS VARCHAR) FROM property_set"))
+        return kept
 
 
 def properties_of(text: str, access_fields: frozenset[str]) -> Mapping[str, PropertyValue]:

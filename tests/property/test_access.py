@@ -17,7 +17,7 @@ from tests.data.build import candidates, offline, retriever
 from tests.property.conftest import stored
 from tests.property.strategies import LOCK, NAMES, NODES, OTHERS, QUESTIONS, Graph, filters, graphs
 
-ONCE = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+ONCE = settings(max_examples=16, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def answers(store: GraphStore, calls: list[dict[str, Any]], lock: dict[str, Any] | None) -> Iterator[Any]:

@@ -70,6 +70,12 @@ class TestRoundTrip:
             assert read_run(text.encode()) == opened
             assert opened.timings == {}
 
+    def test_gives_an_equal_result(self) -> None:
+        store = small()
+        result = retriever(store, filters=ALL, max_hops=2).retrieve(JANE, filters=only("year", "in", [2024, 1]))
+        store.close()
+        assert result.facts and read_run(run_json(result)) == result
+
     def test_keeps_what_the_library_speaks(self, saved: list[str]) -> None:
         opened = read_run(saved[0])
         assert isinstance(opened.facts[0].edge_ids, tuple)

@@ -172,6 +172,16 @@ class TestTable:
         assert read(PieceTable("model", 3, 100, rows), 7, 8) == [7, 8]
         assert rows.asked == [8]
 
+    @pytest.mark.parametrize("lost", ["*.f32", "*.present", "*"])
+    def test_makes_again_what_was_lost_with_a_file(
+        self, cache: Callable[[Path], None], tmp_path: Path, lost: str
+    ) -> None:
+        cache(tmp_path)
+        read(PieceTable("model", 3, 100, Rows()), 5, 7)
+        for file in tmp_path.glob(lost):
+            file.unlink()
+        assert read(PieceTable("model", 3, 100, Rows()), 5, 7) == [5, 7]
+
     def test_of_another_model_is_another(self, cache: Callable[[Path], None], tmp_path: Path) -> None:
         cache(tmp_path)
         read(PieceTable("model", 3, 100, Rows()), 5)
