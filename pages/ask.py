@@ -24,7 +24,7 @@ def ask() -> None:
     under_question = st.container()
     locked = identity.locked_filter(demo=graph.demo)
     retriever = resources.retriever_for(graph, locked, config)
-    visible = resources.describe(graph, retriever.filter)
+    visible = graph.store.describe(retriever.filter)
     request, fault = toolbar.controls_row(question, visible, chat=resources.has_chat(config))
     under_controls = st.container()
     chips = st.container()

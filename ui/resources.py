@@ -11,12 +11,10 @@ import streamlit as st
 
 from kgcore import KnowledgeGraphRetriever, open_store, read_ontology
 from kgcore.config import Config
-from kgcore.filters import AccessFilter
 from kgcore.ingest.demo import DEMO, demo_examples, ensure_demo
 from kgcore.models.chat import OpenAIChat
 from kgcore.models.offline import MaxSimReranker, OfflineEmbedder
 from kgcore.store import GraphStore
-from kgcore.types import Description
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +40,6 @@ def retriever_for(graph: Graph, locked: dict[str, Any] | None, config: Config) -
 def has_chat(config: Config) -> bool:
     """Whether a chat model is set."""
     return bool(config.chat_url.strip() and config.chat_model.strip())
-
-
-def describe(graph: Graph, filter: AccessFilter) -> Description:
-    """What of the graph is visible, asked for once in a while."""
-    return _description(graph.url, filter.key, graph, filter)
 
 
 @st.cache_resource(show_spinner=False)
@@ -84,11 +77,6 @@ def _retriever(
         filters=json.loads(locked),
         document_retriever=_graph.store.chunks,
     )
-
-
-@st.cache_data(show_spinner=False, ttl="10s", max_entries=64)
-def _description(url: str, filter_key: str, _graph: Graph, _filter: AccessFilter) -> Description:
-    return _graph.store.describe(_filter)
 
 
 @dataclass
