@@ -12,8 +12,8 @@ import streamlit as st
 from kgcore import KnowledgeGraphRetriever, open_store, read_ontology
 from kgcore.config import Config
 from kgcore.ingest.demo import DEMO, demo_examples, ensure_demo
-from kgcore.models.chat import OpenAIChat
 from kgcore.models.offline import MaxSimReranker, OfflineEmbedder
+from kgcore.models.protocol import ChatModel
 from kgcore.store import GraphStore
 
 
@@ -65,6 +65,14 @@ def _store(url: str, access_fields: frozenset[str]) -> GraphStore:
     return open_store(url, access_fields=access_fields)
 
 
+def _chat(config: Config) -> ChatModel | None:
+    if not has_chat(config):
+        return None
+    from kgcore.models.chat import OpenAIChat  # takes half a second to import, which the first page need not wait for
+
+    return OpenAIChat.from_config(config)
+
+
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _retriever(
     url: str, locked: str, chat_url: str, chat_model: str, _graph: Graph, _config: Config
@@ -72,7 +80,7 @@ def _retriever(
     return KnowledgeGraphRetriever(
         store=_graph.store,
         embedder=embedder(),
-        llm=OpenAIChat.from_config(_config),
+        llm=_chat(_config),
         ontology=read_ontology(DEMO / "ontology.json") if _graph.demo else None,
         filters=json.loads(locked),
         document_retriever=_graph.store.chunks,
