@@ -71,7 +71,7 @@ class Coverage:
     def explained(self, before: Array, after: Array) -> list[tuple[Explained, ...]]:
         """For each row, the words that `after` covers better than `before`, most gained first, at most four.
 
-        Words still poorly covered are named only where nothing else is. Empty below `NO_NEW_WORDS` in all.
+        A word that is still poorly covered (below `EXPLAINED`) is not named. Empty below `NO_NEW_WORDS` in all.
         """
         gains = (np.maximum(after - before, 0) * self.weights) @ self._by_word
         covered = self.word_coverage(after)
@@ -107,7 +107,7 @@ def _named(gains: Array, covered: Array) -> tuple[Explained, ...]:
     if gains.sum() < NO_NEW_WORDS:
         return ()
     order = np.argsort(-gains, kind="stable").tolist()
-    shown = [i for i in order if gains[i] >= NO_NEW_WORDS and covered[i] >= EXPLAINED][:MAX_WORDS] or order[:1]
+    shown = [i for i in order if gains[i] >= NO_NEW_WORDS and covered[i] >= EXPLAINED][:MAX_WORDS]
     return tuple(Explained(word=i, gain=float(gains[i])) for i in shown)
 
 

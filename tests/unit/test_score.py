@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from kgcore.retrieve.score import EXPLAINED
 from kgcore.store import GraphStore
-from kgcore.types import Entity
+from kgcore.types import NO_NEW_WORDS, Entity
 from tests.contract.graphs import edge
 from tests.data.build import JANE, candidates, coverage_of, graph, offline, retriever
 
@@ -131,6 +132,15 @@ class TestExplained:
         covered = coverage.of(["Jane Doe employer use system"])
         assert coverage.explained(covered, covered) == [()]
         assert coverage.explained(covered, coverage.of(["Jane"])) == [()]
+
+    def test_a_word_that_stays_poorly_covered_is_not_named(self) -> None:
+        coverage = coverage_of(JANE)
+        before = coverage.of(["Jane Doe"])
+        after = np.maximum(before, coverage.of(["the office building"]))
+        gain = float(((after - before) * coverage.weights).sum())
+        assert gain >= NO_NEW_WORDS
+        assert coverage.word_coverage(after)[0, [1, 6, 7]].max() < EXPLAINED
+        assert coverage.explained(before, after) == [()]
 
 
 @pytest.fixture(scope="module")
