@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from kgcore.filters import AccessFilter
@@ -36,7 +38,7 @@ def _seeds(seeds: tuple[Seed, ...], store: GraphStore, filter: AccessFilter) -> 
         st.button(
             f"◆ {escaped(cut(plain(seed.name), 24))} · {escaped(cut(plain(seed.type)))} ✕",
             key=f"seed_{at}",
-            help=f"{escaped(seed.name)}: {seed.degree:,} edges. Click to start without it.",
+            help=f"{escaped(seed.name)} ({escaped(seed.entity_id)}): {seed.degree:,} edges. Click to start without it.",
             disabled=len(ids) == 1,
             on_click=state.set_seeds,
             args=(ids[:at] + ids[at + 1 :],),
@@ -54,8 +56,17 @@ def _search(ids: tuple[str, ...], store: GraphStore, filter: AccessFilter) -> No
     found = [end for end in store.search(typed.strip(), filter, FOUND) if end.id not in ids]
     if not found:
         st.caption("No entity has a name that begins so.")
-    for at, end in enumerate(found):
-        st.button(described(end), key=f"found_{at}", width="stretch", on_click=_add, args=((*ids, end.id),))
+    for at, (end, label) in enumerate(zip(found, labels(found), strict=True)):
+        st.button(label, key=f"found_{at}", width="stretch", on_click=_add, args=((*ids, end.id),))
+
+
+def labels(ends: Sequence[End]) -> list[str]:
+    """Entities for labels, no two alike: where name, type and degree are the same, the id follows."""
+    plain_labels = [described(end) for end in ends]
+    return [
+        f"{label} · {escaped(cut(plain(end.id), 40))}" if plain_labels.count(label) > 1 else label
+        for end, label in zip(ends, plain_labels, strict=True)
+    ]
 
 
 def described(end: End) -> str:

@@ -328,3 +328,12 @@ def fire(at: AppTest, name: str, action: Any) -> AppTest:
     widget.id = _make_trigger_id(element.proto.id, "events")
     widget.json_trigger_value = json.dumps([{"event": "action", "value": action}])
     return at._run(states)
+
+
+def test_two_people_of_one_name_are_told_apart(opened: Open) -> None:
+    at = opened()
+    at.text_input(key="seed_search").set_value("Alex Kim")
+    at.run()
+    found = [button.label for button in at.button if (button.key or "").startswith("found_")]
+    people = [label for label in found if label.startswith("Alex Kim · Person")]
+    assert len(people) == len(set(people)) == 2
