@@ -31,8 +31,11 @@ class DuckNames(DuckRows):
     def find_mentions(self, spans: Sequence[str], filter: AccessFilter, *, spelled: bool = False) -> tuple[Match, ...]:
         asked = [words_of(span) for span in spans]
         unique = sorted({words for words in asked if words})
-        distances = {"distance": [spelling_distance(words) for words in unique]} if spelled else {}
-        rows = self.file.rows(_SPELLED_MENTIONS if spelled else _MENTIONS, {"words": unique, **distances})
+        if spelled:
+            distances = [spelling_distance(words) for words in unique]
+            rows = self.file.rows(_SPELLED_MENTIONS, {"words": unique, "distance": distances})
+        else:
+            rows = self.mention_rows(unique)
         hits = [
             (query, name, node, 1 - letters / len(words))
             for query, words in enumerate(asked)
@@ -154,9 +157,6 @@ class DuckNames(DuckRows):
 
 _SAME_NAMES = """
 SELECT ord, node, folded FROM name WHERE folded IN (SELECT unnest($folded::VARCHAR[]))
-"""
-_MENTIONS = """
-SELECT ord, node, words, 0 FROM name WHERE words IN (SELECT unnest($words::VARCHAR[]))
 """
 _SPELLED_MENTIONS = """
 WITH asked AS (SELECT unnest($words::VARCHAR[]) AS words, unnest($distance::INTEGER[]) AS distance)

@@ -20,7 +20,7 @@ from kgcore.types import Edge, End, PropertyValue
 K = TypeVar("K")
 V = TypeVar("V")
 MAX_KEPT = 300_000
-MAX_WHOLE = 100_000
+MAX_WHOLE = 20_000
 MAX_EDGES = 50_000
 MAX_SETS = 20_000
 
@@ -48,6 +48,7 @@ class _Kept:
     version: int
     entities: dict[int, tuple[str, str]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    mentions: dict[str, list[tuple[int, int]]] | None = None
     properties: dict[int, str] = field(default_factory=dict)
     ords: dict[str, int] = field(default_factory=dict)
     shown: dict[tuple[str, int], Shown | None] = field(default_factory=dict)
@@ -97,6 +98,14 @@ class DuckRows:
         """Spellings by number."""
         sql = "SELECT ord, name FROM name WHERE ord IN (SELECT unnest($keys::INTEGER[]))"
         return self._look_up(self._kept.names, ords, sql, lambda row: row[1])
+
+    def mention_rows(self, words: Sequence[str]) -> list[tuple[int, int, str, int]]:
+        """(number, node, words, 0) of every name that has exactly one of these words."""
+        mentions = self._kept.mentions
+        if mentions is not None:
+            return [(name, node, asked, 0) for asked in words for name, node in mentions.get(asked, ())]
+        sql = "SELECT ord, node, words, 0 FROM name WHERE words IN (SELECT unnest($words::VARCHAR[]))"
+        return [(row[0], row[1], row[2], row[3]) for row in self.file.rows(sql, {"words": list(words)})]
 
     def edges_of(self, rows: Iterable[tuple[Any, ...]], filter: AccessFilter) -> dict[int, Edge]:
         """Edges by number from rows of EDGE_COLUMNS, in their order, their access metadata stripped.
@@ -215,12 +224,17 @@ class DuckRows:
         """Caches for a version; a graph that is not large has its small rows read whole, at once."""
         kept = _Kept(version=version)
         sizes = self.file.rows(
-            "SELECT (SELECT count(*) FROM entity), (SELECT count(*) FROM name), (SELECT count(*) FROM property_set)"
+            "SELECT (SELECT count(*) FROM entity), (SELECT count(*) FROM name), (SELECT count(*) FROM property_set), "
+            "(SELECT count(*) FROM edge)"
         )[0]
         if max(sizes) <= MAX_WHOLE:
             kept.entities = {row[0]: (row[1], row[2]) for row in self.file.rows("SELECT ord, id, type FROM entity")}
             kept.ords = {id_: ord_ for ord_, (id_, _) in kept.entities.items()}
-            kept.names = dict(self.file.rows("SELECT ord, name FROM name"))
+            kept.mentions = {}
+            for ord_, node, name, words in self.file.rows("SELECT ord, node, name, words FROM name ORDER BY ord"):
+                kept.names[ord_] = name
+                kept.mentions.setdefault(words, []).append((ord_, node))
+            kept.edges = {row[0]: row for row in self.file.rows(f"SELECT {EDGE_COLUMNS} FROM edge e")}
             kept.properties = dict(self.file.rows("SELECT ord, CAST(properties AS VARCHAR) FROM property_set"))
         return kept
 
