@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +68,13 @@ def load(path: Path, arrays: Arrays) -> GraphStore:
         store.upsert(entities, [], embedder="bench")
         for start in range(0, len(arrays.source), BATCH):
             stop = min(start + BATCH, len(arrays.source))
-            store.upsert([], [_edge(arrays, i) for i in range(start, stop)], embedder="bench")
+            store.upsert([], [_written(arrays, i) for i in range(start, stop)], embedder="bench")
     store.optimize()
     return store
 
 
-def _edge(arrays: Arrays, i: int) -> Edge:
+def edge(arrays: Arrays, i: int) -> Edge:
+    """An edge as a reader sees it: without its vector, and without who may see it."""
     source, target, document = int(arrays.source[i]), int(arrays.target[i]), int(arrays.document[i])
     return Edge(
         id=f"e{i}",
@@ -83,6 +84,11 @@ def _edge(arrays: Arrays, i: int) -> Edge:
         src_name=f"Thing number {source}",
         dst_name=f"Thing number {target}",
         source_doc_id=f"doc{document}",
-        properties={"year": 2000 + document % 27, "allowed_principals": principals(document)},
-        embedding=arrays.vectors[i],
+        properties={"year": 2000 + document % 27},
     )
+
+
+def _written(arrays: Arrays, i: int) -> Edge:
+    shown = edge(arrays, i)
+    allowed = principals(int(arrays.document[i]))
+    return replace(shown, properties={**shown.properties, "allowed_principals": allowed}, embedding=arrays.vectors[i])

@@ -2,8 +2,8 @@
 
 The same work in both, with another question every round, so that neither remembers the answer: under a locked
 filter, the visible edges at the node, their cosine with the question, the best 1,000 facts, their far ends' visible
-degrees, and all of it as the same Python objects. numpy holds the whole graph
-in memory (edge arrays, an index of half-edges by node, a mask of allowed documents); the store reads one file.
+degrees, and all of it as the same Python objects. numpy holds the whole graph in memory (edge arrays, an index of
+half-edges by node, a mask of allowed documents); the store reads one file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from bench.graph import RELATIONS, Arrays, load, make, principals
+from bench.graph import Arrays, edge, load, make, principals
 from kgcore import AccessFilter, Edge
 from kgcore.names import fact_id
 from kgcore.types import End, Expansion, Vector, VisibleEdge
@@ -51,7 +51,7 @@ class NumpyGraph:
         scores = a.vectors[edges] @ vector
         best = np.argpartition(-scores, LIMIT)[:LIMIT] if len(scores) > LIMIT else np.arange(len(scores))
         visible = [
-            VisibleEdge(edge=(edge := self._edge(int(edges[i]))), fact_id=_fact(edge), score=float(scores[i]))
+            VisibleEdge(edge=(shown := edge(a, int(edges[i]))), fact_id=_fact(shown), score=float(scores[i]))
             for i in best
         ]
         ends = {}
@@ -61,20 +61,6 @@ class NumpyGraph:
             ends[f"n{node}"] = End(id=f"n{node}", name=f"Thing number {node}", type="Thing", degree=degree)
         visible.sort(key=lambda v: (v.fact_id, v.edge.id))
         return Expansion(edges=tuple(visible), ends=ends, found=len(edges))
-
-    def _edge(self, i: int) -> Edge:
-        source, target = int(self.arrays.source[i]), int(self.arrays.target[i])
-        document = int(self.arrays.document[i])
-        return Edge(
-            id=f"e{i}",
-            source_id=f"n{source}",
-            target_id=f"n{target}",
-            relation=RELATIONS[i % len(RELATIONS)],
-            src_name=f"Thing number {source}",
-            dst_name=f"Thing number {target}",
-            source_doc_id=f"doc{document}",
-            properties={"year": 2000 + document % 27},
-        )
 
 
 def main(
@@ -134,8 +120,8 @@ def _same(ours: Expansion, theirs: Expansion) -> None:
     assert all(ours.ends[id_] == end for id_, end in theirs.ends.items() if id_ in ours.ends)
 
 
-def _fact(edge: Edge) -> str:
-    return fact_id(edge.source_id, edge.relation, edge.key, edge.target_id, edge.dst_name)
+def _fact(shown: Edge) -> str:
+    return fact_id(shown.source_id, shown.relation, shown.key, shown.target_id, shown.dst_name)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,11 @@ class Config(BaseSettings):
     chat_timeout: float = Field(default=60.0, gt=0)
     """Seconds that one answer may take."""
 
+    @property
+    def has_chat(self) -> bool:
+        """Whether a chat model is set."""
+        return bool(self.chat_url.strip() and self.chat_model.strip())
+
     @field_validator("access_fields", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:

@@ -25,7 +25,7 @@ def ask() -> None:
     locked = identity.locked_filter(demo=graph.demo)
     retriever = resources.retriever_for(graph, locked, config)
     visible = graph.store.describe(retriever.filter)
-    request, fault = toolbar.controls_row(question, visible, chat=resources.has_chat(config))
+    request, fault = toolbar.controls_row(question, visible, chat=config.has_chat)
     under_controls = st.container()
     chips = st.container()
     under_chips = st.container()

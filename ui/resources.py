@@ -37,11 +37,6 @@ def retriever_for(graph: Graph, locked: dict[str, Any] | None, config: Config) -
     return _retriever(graph.url, json.dumps(locked, sort_keys=True), config.chat_url, config.chat_model, graph, config)
 
 
-def has_chat(config: Config) -> bool:
-    """Whether a chat model is set."""
-    return bool(config.chat_url.strip() and config.chat_model.strip())
-
-
 @st.cache_resource(show_spinner=False)
 def embedder() -> OfflineEmbedder:
     """The offline embedder."""
@@ -66,7 +61,7 @@ def _store(url: str, access_fields: frozenset[str]) -> GraphStore:
 
 
 def _chat(config: Config) -> ChatModel | None:
-    if not has_chat(config):
+    if not config.has_chat:
         return None
     from kgcore.models.chat import OpenAIChat  # takes half a second to import, which the first page need not wait for
 

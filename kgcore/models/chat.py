@@ -131,7 +131,7 @@ class OpenAIChat:
     @classmethod
     def from_config(cls, config: Config) -> OpenAIChat | None:
         """The chat model of the settings; None when its URL or its name is not set."""
-        if not config.chat_url.strip() or not config.chat_model.strip():
+        if not config.has_chat:
             return None
         return cls(
             base_url=config.chat_url,

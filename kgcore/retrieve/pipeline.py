@@ -271,12 +271,13 @@ def _offline() -> OfflineEmbedder:
 
 
 def _question(question: object) -> str:
-    text = question.encode("utf-8", "replace").decode().replace("\0", " ").strip() if isinstance(question, str) else ""
+    given = question if isinstance(question, str) else ""
+    text = given.encode("utf-8", "replace").decode().replace("\0", " ").strip()
     if not text:
         raise ConfigError("The question is empty.", remedy="Ask a question.", field="question")
-    if len(str(question)) > MAX_QUESTION:
+    if len(given) > MAX_QUESTION:
         raise ConfigError(
-            f"The question has {len(str(question)):,} characters.",
+            f"The question has {len(given):,} characters.",
             remedy=f"Shorten it to {MAX_QUESTION:,}: name the entities and ask one thing.",
             field="question",
         )

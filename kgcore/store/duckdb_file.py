@@ -88,11 +88,7 @@ class DuckFile:
 
     def check_vector(self, vector: npt.NDArray[Any]) -> None:
         """Raises StoreError for a vector of another dimension than the file's."""
-        if vector.shape != (self.dimension,):
-            raise StoreError(
-                f"A vector has {vector.size} numbers, the graph's have {self.dimension}.",
-                remedy="Use the embedder that the graph was made with.",
-            )
+        check_dimension(vector, self.dimension)
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -200,6 +196,15 @@ class DuckFile:
                 f"{self.path} has schema version {version}, this program reads {SCHEMA_VERSION}.",
                 remedy="Import the graph again, or use the version of the program that wrote it.",
             )
+
+
+def check_dimension(vector: npt.NDArray[Any], dimension: int | None) -> None:
+    """Raises StoreError for a vector that has not this many numbers."""
+    if vector.shape != (dimension,):
+        raise StoreError(
+            f"A vector has {vector.size} numbers, the graph's have {dimension}.",
+            remedy="Use the embedder that the graph was made with.",
+        )
 
 
 def _connect(path: str) -> duckdb.DuckDBPyConnection:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kgcore.errors import StoreError
 from kgcore.names import fact_id, fold, is_unicode, tokens, words_of
-from kgcore.store.duckdb_file import DuckFile, read_error
+from kgcore.store.duckdb_file import DuckFile, check_dimension, read_error
 from kgcore.types import Edge, Entity, PropertyValue, Vector
 
 _INT64 = (-(2**63), 2**63 - 1)
@@ -155,11 +155,7 @@ def vector_column(vectors: Sequence[Vector | None], size: int | None) -> pa.Arra
     for i, vector in enumerate(vectors):
         if vector is None:
             continue
-        if vector.shape != (dimension,):
-            raise StoreError(
-                f"A vector has {vector.size} numbers, the graph's have {dimension}.",
-                remedy="Use the embedder that the graph was made with.",
-            )
+        check_dimension(vector, dimension)
         length = float(np.linalg.norm(vector))
         if length > 0 and np.isfinite(length):
             data[i] = vector if abs(length - 1) < 1e-5 else vector / length

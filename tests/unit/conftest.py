@@ -8,7 +8,9 @@ import pytest
 
 from kgcore.config import cache_dir
 from kgcore.ingest.demo import ensure_demo
+from kgcore.models.chat import OpenAIChat
 from kgcore.store import GraphStore, open_store
+from tests.chat_server import ChatServer
 from tests.data.build import graph, offline
 
 
@@ -51,3 +53,17 @@ def demo(demo_address: str) -> Iterator[GraphStore]:
     store = open_store(demo_address)
     yield store
     store.close()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A scripted model server."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture
+def chat(server: ChatServer) -> OpenAIChat:
+    """The real client of that server."""
+    return OpenAIChat(base_url=server.url, model="tiny", timeout=10.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -263,18 +263,6 @@ class TestGround:
         passages = Passages()
         result = retriever(store, document_retriever=passages, vector_top_k=0).retrieve("Anything?")
         assert passages.asked == [] and result.content == "No matching facts found."
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ChatServer() as running:
-        yield running
-
-
-@pytest.fixture
-def chat(server: ChatServer) -> OpenAIChat:
-    return OpenAIChat(base_url=server.url, model="tiny", timeout=10.0)
 
 
 class TestSummarize:

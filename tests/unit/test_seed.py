@@ -202,18 +202,6 @@ class TestQuery:
 ONTOLOGY = Ontology(entity_types=(EntityType(name="Shopkeeper"), EntityType(name="Vehicle")))
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ChatServer() as running:
-        yield running
-
-
-@pytest.fixture
-def chat(server: ChatServer) -> OpenAIChat:
-    return OpenAIChat(base_url=server.url, model="tiny", timeout=10.0)
-
-
 class TestModel:
     def test_reads_the_names_in_the_question(self, trade: GraphStore, server: ChatServer, chat: OpenAIChat) -> None:
         server.say(json.dumps({"names": ["Savings Bank", "automaker"]}))
