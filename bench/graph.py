@@ -34,6 +34,7 @@ def make(edges: int, hub: int, seed: int = 7) -> Arrays:
     nodes = edges // 5
     source = rng.integers(1, nodes, edges).astype(np.int32)
     target = rng.integers(1, nodes, edges).astype(np.int32)
+    target = np.where(source == target, source % (nodes - 1) + 1, target).astype(np.int32)  # no loops
     at_hub = rng.permutation(edges)[:hub]
     out, into = at_hub[: hub // 2], at_hub[hub // 2 :]
     source[out], target[out] = 0, rng.permutation(nodes - 1)[: len(out)] + 1
