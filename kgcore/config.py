@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from platformdirs import user_cache_dir
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -17,6 +17,7 @@ from pydantic_settings import (
 )
 
 from kgcore.errors import ConfigError
+from kgcore.filters import Template
 
 SECRETS = Path(".streamlit/secrets.toml")
 
@@ -31,7 +32,11 @@ class Config(BaseSettings):
     cache_dir: Path = Path(user_cache_dir("hopscope"))
     """Where the demo's file and the embedder's table are kept."""
     access_fields: Annotated[frozenset[str], NoDecode] = frozenset({"allowed_principals"})
-    """Properties that hold access metadata, separated by commas: never shown."""
+    """Properties that hold access metadata, separated by commas: never shown. The locked filter's are among them."""
+    locked_filter: Annotated[Template | None, NoDecode] = Field(default=None, repr=False, exclude=True)
+    """What everybody's reading is locked to, as JSON with places for claims; None for nothing."""
+    admin_claim: Annotated[tuple[str, str] | None, NoDecode] = Field(default=None, repr=False, exclude=True)
+    """A claim and the value that it is or holds for an administrator, as `roles=hopscope-admin`; None for nobody."""
     chat_url: str = ""
     """The base URL of an OpenAI-compatible chat server, such as http://localhost:11434/v1; empty for none."""
     chat_model: str = ""
@@ -50,6 +55,30 @@ class Config(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("locked_filter", mode="before")
+    @classmethod
+    def _parse(cls, value: Any) -> Template | None:
+        return None if value is None else Template.parse(value)
+
+    @field_validator("admin_claim", mode="before")
+    @classmethod
+    def _claim(cls, value: Any) -> tuple[str, str] | None:
+        if value is None:
+            return None
+        claim, _, held = value.partition("=") if isinstance(value, str) else ("", "", "")
+        if not claim.strip() or not held.strip():
+            raise ConfigError(
+                "HOPSCOPE_ADMIN_CLAIM names no claim and value.",
+                remedy="Write it as roles=hopscope-admin, or leave it out.",
+            )
+        return claim.strip(), held.strip()
+
+    @model_validator(mode="after")
+    def _hide(self) -> Config:
+        if self.locked_filter:
+            self.access_fields |= self.locked_filter.fields
+        return self
 
     @classmethod
     def settings_customise_sources(

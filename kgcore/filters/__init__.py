@@ -2,6 +2,7 @@
 
 from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.filters.grammar import And, Comparison, Node, Nothing, Or, comparisons, filter_dict, parse_filter
+from kgcore.filters.template import Template
 
 __all__ = [
     "DEFAULT_ACCESS_FIELDS",
@@ -11,6 +12,7 @@ __all__ = [
     "Node",
     "Nothing",
     "Or",
+    "Template",
     "comparisons",
     "filter_dict",
     "parse_filter",

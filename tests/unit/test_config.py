@@ -111,3 +111,84 @@ def test_the_cache_folder_is_found_once(folder: Path, monkeypatch: pytest.Monkey
     assert cache_dir() == folder / "cache"
     monkeypatch.setenv("HOPSCOPE_CACHE_DIR", str(folder / "other"))
     assert cache_dir() == folder / "cache"
+
+
+LOCK = '{"field": "acl", "operator": "contains_any", "value": ["all", {"claim": "groups", "prefix": "group:"}]}'
+
+
+def test_the_locked_filter_is_json_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_config().locked_filter is None
+    monkeypatch.setenv("HOPSCOPE_LOCKED_FILTER", LOCK)
+    template = load_config().locked_filter
+    assert template is not None and template.claims == {"groups"}
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        f"locked_filter = '{LOCK}'",
+        """
+        [hopscope.locked_filter]
+        field = "acl"
+        operator = "contains_any"
+        value = ["all", { claim = "groups", prefix = "group:" }]
+        """,
+    ],
+)
+def test_the_locked_filter_is_json_or_a_table_in_the_file(folder: Path, spelled: str) -> None:
+    secrets(folder, f"[hopscope]\n{spelled}\n")
+    template = load_config().locked_filter
+    assert template is not None
+    assert template.fill({"groups": ["a"]}) == {"field": "acl", "operator": "contains_any", "value": ["all", "group:a"]}
+
+
+@pytest.mark.parametrize("given", ["", " ", "null", "{}", "group:board", '{"field": "acl", "operator": "board"}'])
+def test_a_locked_filter_that_cannot_be_kept_stops_everything(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    """An empty one too: a variable that was meant to be set must not open the graph."""
+    monkeypatch.setenv("HOPSCOPE_LOCKED_FILTER", given)
+    with pytest.raises(ConfigError, match="HOPSCOPE_LOCKED_FILTER") as raised:
+        load_config()
+    assert "board" not in f"{raised.value} {raised.value.remedy}"
+
+
+def test_the_locked_filters_fields_hold_access_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPSCOPE_LOCKED_FILTER", LOCK)
+    assert load_config().access_fields == {"allowed_principals", "acl"}
+    monkeypatch.setenv("HOPSCOPE_ACCESS_FIELDS", "owner")
+    assert load_config().access_fields == {"owner", "acl"}
+
+
+@pytest.mark.parametrize(
+    ("given", "claim"),
+    [
+        ("roles=hopscope-admin", ("roles", "hopscope-admin")),
+        (" https://example.com/roles = a=b ", ("https://example.com/roles", "a=b")),
+    ],
+)
+def test_the_administrators_claim_is_a_name_and_a_value(
+    monkeypatch: pytest.MonkeyPatch, given: str, claim: tuple[str, str]
+) -> None:
+    assert load_config().admin_claim is None
+    monkeypatch.setenv("HOPSCOPE_ADMIN_CLAIM", given)
+    assert load_config().admin_claim == claim
+
+
+@pytest.mark.parametrize("given", ["", "roles", "roles=", "=admin", " = "])
+def test_half_a_claim_names_no_administrator(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("HOPSCOPE_ADMIN_CLAIM", given)
+    with pytest.raises(ConfigError, match="HOPSCOPE_ADMIN_CLAIM"):
+        load_config()
+
+
+def test_an_administrators_claim_that_is_no_text_is_refused(folder: Path) -> None:
+    secrets(folder, "[hopscope]\nadmin_claim = 1\n")
+    with pytest.raises(ConfigError, match="HOPSCOPE_ADMIN_CLAIM"):
+        load_config()
+
+
+def test_who_may_see_what_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPSCOPE_LOCKED_FILTER", LOCK)
+    monkeypatch.setenv("HOPSCOPE_ADMIN_CLAIM", "roles=the-admin")
+    config = load_config()
+    printed = repr(config) + str(config) + str(config.model_dump())
+    assert "group:" not in printed and "the-admin" not in printed
