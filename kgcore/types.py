@@ -174,7 +174,10 @@ class Hop:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a run was asked for, every value resolved. `filters` is the caller's own; locked ones are not here."""
+    """What a run was asked for, every value resolved. `filters` is the caller's own; locked ones are not here.
+
+    `entity_types` are those that a model was to find in the question; empty for all that it may.
+    """
 
     max_hops: int
     beam_width: int
@@ -187,6 +190,7 @@ class Settings:
     entities: tuple[str, ...] = ()
     entity_ids: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
+    entity_types: tuple[str, ...] = ()
     filters: Mapping[str, Any] | None = None
     beam_auto: bool = False
     reranker: str | None = None
@@ -308,6 +312,14 @@ class DocumentInfo:
     id: str
     title: str
     edges: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldValue:
+    """A value of a filter's field, and how many visible edges have it."""
+
+    value: Scalar
+    count: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
     with ChatServer() as server:
         server.say("Paris")
+        server.stream(["Par", "is"])
         ...
     assert server.requests[0].body["messages"] == ...
 
@@ -14,7 +15,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -33,19 +34,27 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What it answers, after `delay` seconds. A `Content-Length` in the headers replaces the true one."""
+    """What it answers, after `delay` seconds. A `Content-Length` in the headers replaces the true one.
+
+    `parts` are sent one by one instead of a body, and the connection is closed after them.
+    """
 
     status: int = 200
     body: bytes = b""
+    parts: Iterable[bytes] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
 
 
 class ChatServer:
-    """Listens on a free port of 127.0.0.1 while its block runs."""
+    """Listens on a free port of 127.0.0.1 while its block runs.
+
+    `gone` is set when a client has closed its connection before it was told everything.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.gone = threading.Event()
         self._replies: deque[Reply] = deque()
         self._unexpected: list[Request] = []
         self._lock = threading.Lock()
@@ -70,6 +79,15 @@ class ChatServer:
             {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]},
             delay=delay,
         )
+
+    def stream(self, pieces: Iterable[str | Mapping[str, Any]], *, finish_reason: str | None = "stop") -> None:
+        """Queue a model's answer in pieces: texts, or deltas with other fields, such as `refusal`.
+
+        They are fetched while they are sent, so a generator can wait for something, or never end. Without a
+        `finish_reason` the stream breaks off after them.
+        """
+        parts = _events(pieces, finish_reason)
+        self._replies.append(Reply(parts=parts, headers={"Content-Type": "text/event-stream; charset=utf-8"}))
 
     def reply(
         self,
@@ -130,14 +148,34 @@ class ChatServer:
                 outer._closing.wait(reply.delay)
                 try:
                     self.send_response(reply.status)
-                    for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
+                    length = {"Content-Length": str(len(reply.body))} if reply.parts is None else {}
+                    for name, value in {**length, **reply.headers}.items():
                         self.send_header(name, value)
                     self.end_headers()
-                    self.wfile.write(reply.body)
+                    for part in (reply.body,) if reply.parts is None else reply.parts:
+                        self.wfile.write(part)
                 except ConnectionError:
-                    pass  # The client did not wait for the answer.
+                    outer.gone.set()
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass
 
         return Handler
+
+
+def event(data: Any) -> str:
+    """One event of a stream; data that is not text is sent as JSON."""
+    return f"data: {data if isinstance(data, str) else json.dumps(data)}\n\n"
+
+
+def chunk(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    """A part of a model's answer, as the API words it."""
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    return {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+
+
+def _events(pieces: Iterable[str | Mapping[str, Any]], finish_reason: str | None) -> Iterator[bytes]:
+    for piece in pieces:
+        yield event(chunk({"content": piece} if isinstance(piece, str) else piece)).encode()
+    if finish_reason is not None:
+        yield (event(chunk({}, finish_reason)) + event("[DONE]")).encode()

@@ -7,22 +7,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
 import openai
+from openai.types.chat import ChatCompletionChunk
 from pydantic import SecretStr
 
 from kgcore.config import Config
 from kgcore.errors import ConfigError, ModelError
+from kgcore.models.dialect import Dialect
+from kgcore.models.structured import find_fault, find_object
+from kgcore.models.thoughts import CLOSE, OPEN, ThoughtFilter, drop_thoughts
+from kgcore.text import whole_characters
 
 MAX_TOKENS = 4096
 MAX_RETRIES = 2
 _NO_KEY = "none"
 _SAID_LENGTH = 200
+_AGAIN = "Try again; if it stays so, read the server's log."
 _AS_JSON = "Answer with one JSON object that holds to this JSON schema, and nothing else:"
 
 # The SDK's exceptions, the more special first. {said} is a space and the server's own words, if it gave any.
@@ -50,7 +56,7 @@ _ERRORS: tuple[tuple[type[openai.OpenAIError], str, str], ...] = (
     (
         openai.InternalServerError,
         "The chat server at {server} failed (HTTP {status}).{said}",
-        "Try again; if it stays so, read the server's log.",
+        _AGAIN,
     ),
     (
         openai.APITimeoutError,
@@ -74,26 +80,10 @@ _ERRORS: tuple[tuple[type[openai.OpenAIError], str, str], ...] = (
     ),
 )
 
-# How a server names what it rejects. Servers that count the answer's tokens against the model's context
-# complain about the sum, "(300 in the messages, 4096 in the completion)", and do answer without a limit.
-_REJECTED = {
-    "response_format": re.compile(r"response.?format|json.?schema|json.?object|grammar", re.IGNORECASE),
-    "temperature": re.compile(r"temperature", re.IGNORECASE),
-    "max_tokens": re.compile(r"max_(completion_)?tokens|in the completion", re.IGNORECASE),
-}
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "number": (int, float),
-    "integer": int,
-    "boolean": bool,
-    "null": type(None),
-}
-_FENCED = re.compile(r"```\w*\s(.*?)```", re.DOTALL)
-_OPENING = re.compile(r"[{\[]")
-# A string, to its end or to the text's, or a bracket. Possessive: linear in the text, whatever it holds.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
+# What reading a body of another shape can raise.
+_SHAPELESS = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+Answer = TypeVar("Answer")
 
 
 class OpenAIChat:
@@ -119,7 +109,8 @@ class OpenAIChat:
         self._timeout = timeout
         self._temperature = temperature
         self._max_tokens = max_tokens
-        self._dialect = _Dialect()
+        self._dialect = Dialect()
+        self._thinks_unopened = False
         self._client = openai.OpenAI(
             base_url=base_url.strip(),
             api_key=self._key.get_secret_value() or _NO_KEY,
@@ -142,53 +133,70 @@ class OpenAIChat:
 
     def complete(self, system: str, user: str) -> str:
         """The answer's text, without any reasoning the model wrote before it. Raises ModelError."""
-        return self._read(self._ask(system, user, None))
+        return self._read(self._ask(system, user))
 
     def complete_json(self, system: str, user: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         """An object with the schema's required keys and top-level types; ModelError for any other."""
         # Also in the prompt, because some servers accept a response_format and ignore it.
         system = f"{system}\n\n{_AS_JSON}\n{json.dumps(dict(schema), ensure_ascii=False)}"
-        answer = _find_object(self._read(self._ask(system, user, schema)))
-        fault = "has no complete JSON object" if answer is None else _find_fault(answer, schema)
+        answer = find_object(self._read(self._ask(system, user, schema)))
+        fault = "has no complete JSON object" if answer is None else find_fault(answer, schema)
         if answer is None or fault:
             raise self._unusable(fault, "Give it less text at once, or use a model that is better at JSON.")
         return answer
 
-    def _ask(self, system: str, user: str, schema: Mapping[str, Any] | None) -> str:
+    def stream(self, system: str, user: str) -> Iterator[str]:
+        """The same text in pieces, as the server writes them: a generator, and closing it closes the connection.
+
+        Raises ModelError while iterating, after pieces too: what breaks off is no answer. A thought without a beginning
+        is shown, with its `</think>`, the first time that the model writes one: see `ThoughtFilter`.
+        """
+        create = self._client.chat.completions.with_streaming_response.create
+        prompt = self._prompt(system, user)
+        with ExitStack() as connection:
+            response = self._negotiate(
+                lambda options: connection.enter_context(create(**prompt, **options)), stream=True
+            )
+            if "event-stream" in response.headers.get("content-type", ""):
+                yield from self._pieces(response.parse())
+            else:
+                yield self._read(self._whole(response))
+
+    def _ask(self, system: str, user: str, schema: Mapping[str, Any] | None = None) -> str:
         """The body of the server's response."""
+        create = self._client.chat.completions.with_raw_response.create
+        prompt = self._prompt(system, user)
+        return self._negotiate(lambda options: create(**prompt, **options).text, schema=schema)
+
+    def _prompt(self, system: str, user: str) -> dict[str, Any]:
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        return {"model": self.name, "messages": messages}
+
+    def _negotiate(
+        self, send: Callable[[dict[str, Any]], Answer], *, schema: Mapping[str, Any] | None = None, stream: bool = False
+    ) -> Answer:
+        """What the server answers, asked again without each option that it rejects."""
         first = dialect = self._dialect
         while True:
-            options = self._options(dialect, schema)
+            options = dialect.options(
+                temperature=self._temperature, max_tokens=self._max_tokens, schema=schema, stream=stream
+            )
             try:
-                response = self._client.chat.completions.with_raw_response.create(
-                    model=self.name,
-                    messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                    **options,
-                )
+                answer = send(options)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                simpler = _simplify(dialect, options, error)
+                simpler = dialect.without_rejected(options, error)
                 if simpler is None:
                     raise self._explain(error) from None
                 dialect = simpler
             except openai.OpenAIError as error:
                 # Without its cause, because a server may repeat the key in what it says.
                 raise self._explain(error) from None
+            except httpx2.HTTPError:
+                raise self._broken_off() from None
             else:
                 if dialect is not first:
                     self._dialect = dialect
-                return response.text
-
-    def _options(self, dialect: _Dialect, schema: Mapping[str, Any] | None) -> dict[str, Any]:
-        options: dict[str, Any] = {}
-        if dialect.temperature:
-            options["temperature"] = self._temperature
-        if dialect.limit:
-            options[dialect.limit] = self._max_tokens
-        if schema is not None and dialect.format:
-            options["response_format"] = {"type": dialect.format}
-            if dialect.format == "json_schema":
-                options["response_format"]["json_schema"] = {"name": "answer", "schema": dict(schema)}
-        return options
+                return answer
 
     def _read(self, body: str) -> str:
         """The answer's text in a response."""
@@ -196,19 +204,77 @@ class OpenAIChat:
             choice = json.loads(body)["choices"][0]
             message, finish = choice["message"], choice.get("finish_reason")
             content, refusal = message.get("content") or "", message.get("refusal")
-            text = _drop_thoughts(content)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise ModelError(
-                f"What answers at {self._server} does not speak OpenAI's chat format.",
-                remedy="Correct HOPSCOPE_CHAT_URL: the API's base URL, which often ends in /v1.",
-            ) from None
-        if finish == "length" or text.startswith("<think>"):
+            text = drop_thoughts(whole_characters(content))
+        except _SHAPELESS:
+            raise self._foreign() from None
+        self._thinks_unopened = self._thinks_unopened or (CLOSE in content and OPEN not in content)
+        self._check(finish, refusal, is_cut=text.startswith(OPEN), is_empty=not text)
+        return text
+
+    def _whole(self, response: openai.APIResponse[Any]) -> str:
+        """The body of a server that does not stream."""
+        try:
+            return response.text()
+        except httpx2.TimeoutException:
+            raise self._explain(openai.APITimeoutError(response.http_request)) from None
+        except httpx2.HTTPError:
+            raise self._broken_off() from None
+
+    def _pieces(self, chunks: openai.Stream[ChatCompletionChunk]) -> Iterator[str]:
+        """The text in a stream of chunks, without thoughts."""
+        thoughts = ThoughtFilter(unopened=self._thinks_unopened)
+        finish = refusal = None
+        for text, refused, finish in self._deltas(chunks):  # noqa: B007 (the last one is looked at below)
+            refusal = refusal or refused
+            if shown := thoughts.feed(text):
+                yield shown
+        rest = thoughts.rest()
+        if not finish:
+            raise self._broken_off()
+        self._check(finish, refusal, is_cut=rest is None, is_empty=not (thoughts.shown or rest))
+        self._thinks_unopened = thoughts.unopened
+        if rest:
+            yield rest
+
+    def _deltas(self, chunks: openai.Stream[ChatCompletionChunk]) -> Iterator[tuple[str, str | None, str | None]]:
+        """The text and refusal that each chunk adds to the first choice, and why it ends, with the last one."""
+        known = False
+        try:
+            for chunk in chunks:
+                for choice in chunk.choices[:1]:
+                    known = True
+                    yield whole_characters(choice.delta.content or ""), choice.delta.refusal, choice.finish_reason
+                    if choice.finish_reason:
+                        return
+        except openai.APITimeoutError as error:
+            raise self._explain(error) from None
+        except openai.APIConnectionError:
+            raise self._broken_off() from None
+        except openai.APIError as error:
+            raise self._broken_off(self._said(error)) from None
+        except _SHAPELESS:
+            raise self._foreign() from None
+        if not known:
+            raise self._foreign()
+
+    def _check(self, finish: str | None, refusal: str | None, *, is_cut: bool, is_empty: bool) -> None:
+        if finish == "length" or is_cut:
             raise self._unusable("was cut off", "Give it less text at once, or use a model that thinks less.")
         if refusal or finish == "content_filter":
             raise self._unusable("is a refusal", "Ask in other words, or use another model.")
-        if not text:
+        if is_empty:
             raise self._unusable("is empty", "Try again, or use another model.")
-        return text
+
+    def _foreign(self) -> ModelError:
+        return ModelError(
+            f"What answers at {self._server} does not speak OpenAI's chat format.",
+            remedy="Correct HOPSCOPE_CHAT_URL: the API's base URL, which often ends in /v1.",
+        )
+
+    def _broken_off(self, said: str = "") -> ModelError:
+        return ModelError(
+            f"The chat server at {self._server} broke off in the middle of its answer.{said}", remedy=_AGAIN
+        )
 
     def _unusable(self, fault: str, remedy: str) -> ModelError:
         return ModelError(f"The answer of the model {self.name} {fault}.", remedy=remedy)
@@ -233,17 +299,8 @@ class OpenAIChat:
             return ""
         if self._key:
             body = body.replace(self._key.get_secret_value(), "***")
-        text = " ".join(body.split())
+        text = " ".join(whole_characters(body).split())
         return f" It says: {text if len(text) <= _SAID_LENGTH else text[:_SAID_LENGTH] + '…'}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Dialect:
-    """What a server accepts: the option's name for the limit and the format; empty for none."""
-
-    temperature: bool = True
-    limit: str = "max_tokens"
-    format: str = "json_schema"
 
 
 class _HttpClient(openai.DefaultHttpxClient):
@@ -254,20 +311,6 @@ class _HttpClient(openai.DefaultHttpxClient):
             return super().send(request, **options)
         except httpx2.TimeoutException as error:
             raise openai.APITimeoutError(request) from error
-
-
-def _simplify(dialect: _Dialect, options: Mapping[str, Any], error: openai.APIStatusError) -> _Dialect | None:
-    """The dialect without the option that the server rejects; None if it rejects none of those sent."""
-    body = str(error.body)
-    for text in (error.param or "", body):
-        if "response_format" in options and _REJECTED["response_format"].search(text):
-            return replace(dialect, format="json_object" if dialect.format == "json_schema" else "")
-        if dialect.temperature and _REJECTED["temperature"].search(text):
-            return replace(dialect, temperature=False)
-        if dialect.limit and _REJECTED["max_tokens"].search(text):
-            renamed = dialect.limit == "max_tokens" and "max_completion_tokens" in body
-            return replace(dialect, limit="max_completion_tokens" if renamed else "")
-    return None
 
 
 def _check_url(url: str) -> str:
@@ -293,57 +336,3 @@ def _check_key(key: SecretStr | str) -> SecretStr:
             "The chat server's key holds characters that no key has.", remedy="Copy HOPSCOPE_CHAT_KEY again."
         )
     return SecretStr(text)
-
-
-def _drop_thoughts(text: str) -> str:
-    text = re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL)
-    # Some prompts open the block themselves, so that the answer holds only its end.
-    return text.rpartition("</think>")[2].strip()
-
-
-def _find_object(text: str) -> dict[str, Any] | None:
-    """The first JSON object in a fenced block, else in the text; never a piece of a larger or broken one."""
-    for source in (*_FENCED.findall(text), text):
-        end = 0
-        while opening := _OPENING.search(source, end):
-            end = _find_end(source, opening.start())
-            try:
-                value = json.loads(source[opening.start() : end])
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
-                return value
-    return None
-
-
-def _find_end(text: str, start: int) -> int:
-    """Where the bracket that opens at start is closed; the text's end if it is not."""
-    depth = 0
-    for token in _TOKEN.finditer(text, start):
-        depth += (token[0] in "{[") - (token[0] in "}]")
-        if depth == 0:
-            return token.end()
-    return len(text)
-
-
-def _find_fault(answer: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """What is wrong with an answer, to follow "The answer"; empty if nothing is."""
-    properties: Mapping[str, Any] = schema.get("properties", {})
-    missing = [key for key in schema.get("required", ()) if key not in answer]
-    echoed = any(key in answer and key not in properties for key in ("$schema", "properties"))
-    if echoed and (missing or not schema.get("required")):
-        return "is the schema itself, not filled in"
-    if missing:
-        return f"lacks {', '.join(missing)}"
-    for key, value in answer.items():
-        kinds = properties.get(key, {}).get("type", [])
-        kinds = [kinds] if isinstance(kinds, str) else kinds
-        if kinds and not any(_is(value, kind) for kind in kinds):
-            return f"has a {key} that is not of type {' or '.join(kinds)}"
-    return ""
-
-
-def _is(value: Any, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    return isinstance(value, _TYPES.get(kind, object))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,4 +46,12 @@ class ChatModel(Protocol):
 
     def complete_json(self, system: str, user: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         """An answer that holds to a JSON schema of type object."""
+        ...
+
+    def stream(self, system: str, user: str) -> Iterator[str]:
+        """The answer's text in pieces, as the model writes it; a generator, and closing it ends the writing.
+
+        Raises ModelError while iterating, after pieces too. `kgcore.models.thoughts.drop_thoughts` of all the pieces is
+        what `complete` would give.
+        """
         ...

@@ -1,0 +1,7 @@
+"""Retrieval: the retriever, the answer to a result, and what can be taken along of it."""
+
+from kgcore.retrieve.export import facts_csv, read_run, run_json
+from kgcore.retrieve.pipeline import KnowledgeGraphRetriever
+from kgcore.retrieve.summarize import answered
+
+__all__ = ["KnowledgeGraphRetriever", "answered", "facts_csv", "read_run", "run_json"]

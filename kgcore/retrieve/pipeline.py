@@ -7,32 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 from kgcore.errors import ConfigError
-from kgcore.filters import AccessFilter
+from kgcore.filters import AccessFilter, filter_dict
 from kgcore.models.offline import OfflineEmbedder
 from kgcore.models.protocol import ChatModel, Embedder, Reranker
 from kgcore.retrieve.expand import walk
 from kgcore.retrieve.export import retrieval_dict
 from kgcore.retrieve.ground import ground
 from kgcore.retrieve.rank import rank
-from kgcore.retrieve.render import fact_documents, facts_text
+from kgcore.retrieve.render import fact_documents
 from kgcore.retrieve.score import Coverage
 from kgcore.retrieve.seed import Seeder
-from kgcore.retrieve.summarize import summarize as write_answer
+from kgcore.retrieve.settings import NAME_LISTS, check_names, check_question, no_chat_model, resolve
+from kgcore.retrieve.summarize import answer_pieces, retrieved_text
+from kgcore.retrieve.summarize import summarize as with_answer
 from kgcore.store.protocol import DocumentRetriever, GraphStore
 from kgcore.types import Description, Ontology, Retrieval, Scoring, SeedMode, Settings, Trace, Vector
-
-MAX_QUESTION = 2_000
-MAX_NAMES = 50
-_BOUNDS = {
-    "max_hops": (1, 4),
-    "beam_width": (1, 1_000),
-    "top_k": (1, 1_000),
-    "hub_limit": (1, 10_000_000),
-    "vector_top_k": (0, 100),
-}
 
 
 class KnowledgeGraphRetriever:
@@ -79,7 +71,7 @@ class KnowledgeGraphRetriever:
             "summarize": summarize,
             "seed_mode": "query" if seed_by_query else "auto",
         }
-        self._settings({}, None)
+        self._settings({}, self.filter)
 
     def retrieve(
         self,
@@ -92,6 +84,7 @@ class KnowledgeGraphRetriever:
         filters: Mapping[str, Any] | None = None,
         beam_width: int | None = None,
         seed_mode: SeedMode | None = None,
+        entity_types: Sequence[str] | None = None,
         relations: Sequence[str] | None = None,
         scoring: Scoring | None = None,
         summarize: bool | None = None,
@@ -100,9 +93,10 @@ class KnowledgeGraphRetriever:
     ) -> Retrieval:
         """Facts, passages and the trace for one question.
 
-        What is None takes the retriever's own value. Raises ConfigError (empty or over-long question, a value
-        out of bounds, an unknown entity id), FilterError (with its path), StoreError. A model that fails is a
-        warning in the trace.
+        What is None takes the retriever's own value. `entity_types` limits what a model is asked to find in the
+        question, else the ontology's types or all that are visible. Raises ConfigError (empty or over-long
+        question, a value out of bounds, an unknown entity id), FilterError (with its path), StoreError. A model
+        that fails is a warning in the trace.
         """
         given = {
             "max_hops": max_hops,
@@ -112,14 +106,16 @@ class KnowledgeGraphRetriever:
             "scoring": scoring,
             "summarize": summarize,
             "hub_limit": hub_limit,
-            "entities": _names(entities, "entities"),
-            "entity_ids": _names(entity_ids, "entity_ids"),
-            "relations": _names(relations, "relations"),
+            "entities": entities,
+            "entity_ids": entity_ids,
+            "entity_types": entity_types,
+            "relations": relations,
         }
+        given |= {name: check_names(given[name], name) for name in NAME_LISTS}
         reranker = document_reranker or self.reranker
         filter = self.filter.narrowed(filters)
-        settings = self._settings({k: v for k, v in given.items() if v is not None}, filters, reranker)
-        text = _question(question)
+        settings = self._settings({k: v for k, v in given.items() if v is not None}, filter, reranker)
+        text = check_question(question)
         timings: dict[str, float] = {}
         warnings: list[str] = []
         with _timed(timings, "describe"):
@@ -154,18 +150,12 @@ class KnowledgeGraphRetriever:
             ranked = rank(text, walked.hops, settings.top_k, reranker, warnings)
         with _timed(timings, "ground"):
             sources = ground(ranked.facts, self.documents, warnings)
-        content = "\n\n".join(d.content for d in sources if d.content) or facts_text(ranked.facts)
-        context = ""
-        if settings.summarize and self.llm is not None and ranked.facts:
-            with _timed(timings, "summarize"):
-                answer = write_answer(text, f"{facts_text(ranked.facts)}\n\n{content}", self.llm, warnings)
-            content, context = (answer, content) if answer else (content, "")
-        return Retrieval(
-            content=content,
+        result = Retrieval(
+            content=retrieved_text(ranked.facts, sources),
             facts=ranked.facts,
             documents=fact_documents(ranked.facts),
             source_documents=sources,
-            context=context,
+            context="",
             trace=Trace(
                 question=text,
                 settings=settings,
@@ -177,6 +167,20 @@ class KnowledgeGraphRetriever:
             ),
             timings=timings,
         )
+        if settings.summarize and self.llm is not None and ranked.facts:
+            with _timed(timings, "summarize"):
+                result = with_answer(result, self.llm)
+        return result
+
+    def answer(self, result: Retrieval) -> Iterator[str]:
+        """The answer to a result's question, from its facts and passages, in pieces as the model writes them.
+
+        A generator: closing it ends the writing. All pieces as one text go to `answered`. Nothing without facts.
+        Raises ConfigError without an llm, ModelError while iterating.
+        """
+        if self.llm is None:
+            raise no_chat_model("An answer", "summarize")
+        return answer_pieces(result, self.llm)
 
     def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The same call as a dict in, dict out: `query` and the arguments of `retrieve`.
@@ -192,39 +196,12 @@ class KnowledgeGraphRetriever:
         result = self.retrieve(arguments.get("query", ""), **options)
         return retrieval_dict(result)
 
-    def _settings(
-        self, given: Mapping[str, Any], filters: Mapping[str, Any] | None, reranker: Reranker | None = None
-    ) -> Settings:
-        values = {**self._defaults, **given}
-        for name, (low, high) in _BOUNDS.items():
-            value = values[name]
-            if name == "beam_width" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ConfigError(
-                    f"{name} is {value!r}.", remedy=f"Give a whole number from {low} to {high:,}.", field=name
-                )
-        for name, allowed in (("scoring", get_args(Scoring)), ("seed_mode", get_args(SeedMode))):
-            if values[name] not in allowed:
-                raise ConfigError(
-                    f"{name} is {values[name]!r}.", remedy=f"Use one of {', '.join(allowed)}.", field=name
-                )
-        if not isinstance(values["summarize"], bool):
-            raise ConfigError(f"summarize is {values['summarize']!r}.", remedy="Give true or false.", field="summarize")
-        for name in ("summarize", "seed_mode"):
-            if values[name] in (True, "llm") and self.llm is None:
-                raise ConfigError(
-                    f"{name}={values[name]!r} needs a chat model.",
-                    remedy="Give the retriever an llm; in the app set HOPSCOPE_CHAT_URL and HOPSCOPE_CHAT_MODEL.",
-                    field=name,
-                )
-        auto = values["beam_width"] is None
-        beam = max(1, values["top_k"] // values["max_hops"]) if auto else values["beam_width"]
-        return Settings(
-            **{**values, "beam_width": beam},
-            beam_auto=auto,
-            filters=dict(filters) if filters is not None else None,
+    def _settings(self, given: Mapping[str, Any], filter: AccessFilter, reranker: Reranker | None = None) -> Settings:
+        return resolve(
+            {**self._defaults, **given},
+            filters=filter_dict(filter.caller) if filter.caller is not None else None,
             reranker=reranker.name if reranker is not None else None,
+            has_llm=self.llm is not None,
         )
 
     def _vector(self, text: str, description: Description, own: Vector, warnings: list[str]) -> Vector | None:
@@ -258,6 +235,7 @@ _ARGUMENTS = (
     "filters",
     "beam_width",
     "seed_mode",
+    "entity_types",
     "relations",
     "scoring",
     "summarize",
@@ -268,31 +246,6 @@ _ARGUMENTS = (
 @lru_cache(maxsize=1)
 def _offline() -> OfflineEmbedder:
     return OfflineEmbedder()
-
-
-def _question(question: object) -> str:
-    given = question if isinstance(question, str) else ""
-    text = given.encode("utf-8", "replace").decode().replace("\0", " ").strip()
-    if not text:
-        raise ConfigError("The question is empty.", remedy="Ask a question.", field="question")
-    if len(given) > MAX_QUESTION:
-        raise ConfigError(
-            f"The question has {len(given):,} characters.",
-            remedy=f"Shorten it to {MAX_QUESTION:,}: name the entities and ask one thing.",
-            field="question",
-        )
-    return text
-
-
-def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    listed = [names] if isinstance(names, str) else list(names)
-    if len(listed) > MAX_NAMES or not all(isinstance(name, str) and name.strip() for name in listed):
-        raise ConfigError(
-            f"{what} is not a list of names.", remedy=f"Give up to {MAX_NAMES} texts, none empty.", field=what
-        )
-    return tuple(listed)
 
 
 def _unknown_fields(filter: AccessFilter, description: Description) -> list[str]:

@@ -12,10 +12,13 @@ from kgcore.filters import AccessFilter
 from kgcore.models.protocol import ChatModel, Embedder
 from kgcore.names import FUNCTION_WORDS, fold, token_spans
 from kgcore.store.protocol import GraphReader
-from kgcore.types import FoundBy, Match, Ontology, Seed, Settings, Vector
+from kgcore.text import whole_characters
+from kgcore.types import FoundBy, Match, Ontology, RelationType, Seed, Settings, Vector
 
 MAX_SPAN = 8
 MATCHES_A_NAME = 5
+MAX_NAMES_FOUND = 20
+TYPES_SHOWN = 30
 STOP_WORDS = FUNCTION_WORDS | {"city", "country", "first", "state"}
 _SYSTEM = (
     "You find which named entities a question is about, so that they can be looked up in a knowledge graph. "
@@ -98,19 +101,33 @@ class Seeder:
         return [_seed(match, "vector", "") for match in matches]
 
     def _by_model(self, llm: ChatModel, question: str) -> list[Seed]:
-        types = [t.name for t in self.ontology.entity_types] if self.ontology is not None else []
-        types = types or sorted(self.reader.describe(self.filter.locked_only).entity_types)
+        system = _system(self._types_asked_for(), self.ontology)
         try:
-            answer = llm.complete_json(_SYSTEM.format(types=", ".join(types)), f"QUESTION:\n{question}", _SCHEMA)
-            names = [n for n in answer["names"] if isinstance(n, str) and n.strip()]
+            answer = llm.complete_json(system, f"QUESTION:\n{question}", _SCHEMA)
+            names = [whole_characters(n) for n in answer["names"] if isinstance(n, str) and n.strip()]
         except (ModelError, TypeError, KeyError) as error:
             reason = str(error) if isinstance(error, KgError) else "Its answer cannot be used."
             self.warnings.append(f"LLM unavailable: seeds from mentions. {reason}")
             return []
-        names = list(dict.fromkeys(names))[:20]
+        names = list(dict.fromkeys(names))[:MAX_NAMES_FOUND]
         if not names:
             self.warnings.append("The LLM found no entity in the question: seeds from mentions.")
         return self._by_names(names) if names else []
+
+    def _types_asked_for(self) -> list[str]:
+        """The call's types that are in the ontology or visible; without any the ontology's, else the visible ones."""
+        named = [t.name for t in self.ontology.entity_types] if self.ontology is not None else []
+        asked = dict.fromkeys(self.settings.entity_types)
+        if named and not asked:
+            return named
+        known = dict.fromkeys([*named, *sorted(self.reader.describe(self.filter.locked_only).entity_types)])
+        found = [name for name in asked if name in known]
+        if len(found) < len(asked):
+            # What was asked for is not repeated: a type that is hidden reads as one that there is not.
+            shown = ", ".join([*list(known)[:TYPES_SHOWN], *["…"] * (len(known) > TYPES_SHOWN)]) or "none"
+            unknown = len(asked) - len(found)
+            self.warnings.append(f"{unknown} of {len(asked)} entity types are not known and ignored. Known: {shown}.")
+        return found or named or list(known)
 
     def _mentioned(self, question: str) -> list[Seed]:
         """Names that stand in the question, longest first, then names spelled nearly like its capitalised words."""
@@ -138,7 +155,7 @@ class Seeder:
         return seeds
 
     def _with_degrees(self, seeds: Sequence[Seed]) -> tuple[Seed, ...]:
-        """Each entity once, by the way it was found first, with its visible degree."""
+        """Each entity once, by the way it was found first, with its usual name and its visible degree."""
         first: dict[str, Seed] = {}
         for seed in seeds:
             first.setdefault(seed.entity_id, seed)
@@ -146,7 +163,7 @@ class Seeder:
         return tuple(
             Seed(
                 entity_id=s.entity_id,
-                name=s.name,
+                name=ends[s.entity_id].name,
                 type=s.type,
                 found_by=s.found_by,
                 score=s.score,
@@ -156,6 +173,27 @@ class Seeder:
             for s in first.values()
             if s.entity_id in ends
         )
+
+
+def _system(types: Sequence[str], ontology: Ontology | None) -> str:
+    """What the model is told, with what an ontology says of these types and how they are related."""
+    lines = [_SYSTEM.format(types=", ".join(_line(name) for name in types))]
+    if ontology is not None:
+        said = [t for t in ontology.entity_types if t.name in types and t.description]
+        joined = [r for r in ontology.relation_types if not {*r.source, *r.target} or {*r.source, *r.target} & {*types}]
+        lines += ["What the types mean:"] * bool(said) + [_line(f"- {t.name}: {t.description}") for t in said]
+        lines += ["How entities are related:"] * bool(joined) + [_relation_line(r) for r in joined]
+    return "\n".join(lines)
+
+
+def _relation_line(relation: RelationType) -> str:
+    source, target = ("/".join(ends) or "any" for ends in (relation.source, relation.target))
+    text = f"- {source} -[{relation.name}]-> {target}"
+    return _line(f"{text}: {relation.description}" if relation.description else text)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _seed(match: Match, found_by: FoundBy, text: str) -> Seed:
