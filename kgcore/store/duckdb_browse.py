@@ -6,18 +6,25 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kgcore.filters import AccessFilter
-from kgcore.names import fold
+from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
+from kgcore.filters.sql import EDGE_COLUMNS as FIELD_COLUMNS
+from kgcore.names import fold, is_unicode
+from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_read import DuckReader
-from kgcore.store.duckdb_rows import EDGE_COLUMNS
+from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows
 from kgcore.store.protocol import Page
-from kgcore.types import DocumentInfo, Edge, End, Entity, Vector
+from kgcore.types import DocumentInfo, Edge, End, Entity, FieldValue, Scalar, Vector
 
 MAX_PATHS = 20
+MAX_LISTS = 256
 
 
 class DuckBrowser(DuckReader):
     """`GraphBrowser`, on top of `GraphReader`, over one file."""
+
+    def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
+        super().__init__(file, access_fields)
+        self._values: dict[tuple[int, str, str, int], tuple[FieldValue, ...]] = {}
 
     def search(self, prefix: str, filter: AccessFilter, limit: int = 20) -> tuple[End, ...]:
         text = fold(prefix)
@@ -92,6 +99,16 @@ class DuckBrowser(DuckReader):
         hidden = "title" in filter.access_fields
         return tuple(DocumentInfo(id=i, title=i if hidden or not title else title, edges=n) for i, title, n in rows)
 
+    def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
+        if field in self.access_fields | filter.access_fields or not is_unicode(field):
+            return ()
+        key = (self.file.version, filter.key, field, limit)
+        found = self._values.get(key)
+        if found is None:
+            found = self._count_values(field, filter, limit)
+            keep_rows(self._values, {key: found}, MAX_LISTS)
+        return found
+
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
         where, params = self.visible(filter, "e")
         rows = self.file.rows(
@@ -115,6 +132,16 @@ class DuckBrowser(DuckReader):
         ]
         entities.sort(key=lambda entity: (entity.id, entity.name))
         return Page(edges=tuple(edges), entities=tuple(entities), after=edges[-1].id if len(edges) == limit else None)
+
+    def _count_values(self, field: str, filter: AccessFilter, limit: int) -> tuple[FieldValue, ...]:
+        where, params = self.visible(filter, "e")
+        params["limit"] = limit
+        if column := FIELD_COLUMNS.get(field):
+            sql = _COLUMN_VALUES.format(column=column, where=where)
+        else:
+            sql = _PROPERTY_VALUES.format(where=where)
+            params["pointer"] = "/" + field.replace("~", "~0").replace("/", "~1")
+        return tuple(FieldValue(value=_scalar(*row[:4]), count=row[4]) for row in self.file.rows(sql, params))
 
     def _listed(self, nodes: Iterable[int], filter: AccessFilter) -> tuple[End, ...]:
         listed = list(nodes)
@@ -157,3 +184,41 @@ def _with_vector(edge: Edge, values: tuple[float, ...] | None) -> Edge:
     if values is None:
         return edge
     return Edge(**{**edge.__dict__, "embedding": np.asarray(values, np.float32)})
+
+
+def _scalar(kind: str, whole: int | None, real: float | None, text: str | None) -> Scalar:
+    if kind == "boolean":
+        return text == "true"
+    number = real if whole is None else whole
+    return text or "" if number is None else number
+
+
+_COLUMN_VALUES = """
+SELECT 'string', NULL, NULL, {column}, count(*) AS n FROM edge e WHERE {column} IS NOT NULL AND {where}
+GROUP BY {column} ORDER BY n DESC, {column} LIMIT $limit
+"""
+
+# A document's metadata are read once; a float that is a whole number is the integer that it equals.
+_PROPERTY_VALUES = """
+WITH used AS (SELECT e.property_set AS ord, count(*) AS n FROM edge e WHERE {where} GROUP BY 1),
+     held AS (SELECT ord, n, json_extract(p.properties, $pointer) AS held FROM used JOIN property_set p USING (ord)),
+     item AS (
+         SELECT ord, n,
+                unnest(CASE json_type(held) WHEN 'ARRAY' THEN json_extract(held, '$[*]') ELSE [held] END) AS item
+         FROM held WHERE held IS NOT NULL
+     ),
+     typed AS (
+         SELECT ord, n, item, json_type(item) AS type, TRY_CAST(item AS DOUBLE) AS real FROM item
+     ),
+     told AS (
+         SELECT DISTINCT ord, n,
+                CASE type WHEN 'VARCHAR' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' ELSE 'number' END AS kind,
+                CASE WHEN type IN ('BIGINT', 'UBIGINT') THEN TRY_CAST(item AS BIGINT)
+                     WHEN type = 'DOUBLE' AND real = floor(real) THEN TRY_CAST(real AS BIGINT) END AS whole,
+                CASE WHEN type IN ('BIGINT', 'UBIGINT', 'DOUBLE') THEN real END AS real,
+                CASE WHEN type IN ('VARCHAR', 'BOOLEAN') THEN json_extract_string(item, '$') END AS text
+         FROM typed WHERE type IN ('BIGINT', 'UBIGINT', 'DOUBLE', 'VARCHAR', 'BOOLEAN')
+     )
+SELECT kind, whole, real, text, CAST(sum(n) AS BIGINT) AS n FROM told GROUP BY ALL
+ORDER BY n DESC, kind, real, whole NULLS LAST, text LIMIT $limit
+"""

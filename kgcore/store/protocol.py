@@ -22,6 +22,7 @@ from kgcore.types import (
     End,
     Entity,
     Expansion,
+    FieldValue,
     Match,
     PropertyValue,
     Vector,
@@ -115,6 +116,15 @@ class GraphBrowser(Protocol):
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
         """The source documents of visible edges, by id."""
+        ...
+
+    def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
+        """The most common values that visible edges have in a filter's field; of a list, its items.
+
+        Each counts the visible edges that `==` or `contains_any` finds by it: equal numbers are one value, an
+        integer where they are whole. Ordered by (count descending, kind, value). Empty for an access field and
+        for one that no visible edge has.
+        """
         ...
 
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:

@@ -227,6 +227,7 @@ def everything(store: GraphStore, filter: AccessFilter, probe: Probe = WORLD_PRO
         "hubs": store.hubs(filter, 4),
         "paths": [store.paths(first, other, filter, 3) for other in ids[1:4]],
         "documents": store.documents(filter),
+        "values": {p.name: store.values(p.name, filter, 3) for p in store.describe(filter).properties},
         "scan": store.scan(filter, None),
         "chunks": [store.chunks.nearest(vector, filter, 3) for vector in probe.vectors],
         "expand by vector": store.expand(ids, (), filter, probe.vectors[0], 3),

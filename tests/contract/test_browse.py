@@ -1,11 +1,13 @@
-"""`GraphBrowser`: hubs, paths, documents, scan. (Search is with the names, paths case by case with the hops.)"""
+"""`GraphBrowser`: hubs, paths, documents, values, scan. (Search is with the names, more of paths with the hops.)"""
 
 from __future__ import annotations
 
 import pytest
 
+from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
-from kgcore.types import DocumentInfo, Edge, End, Entity
+from kgcore.types import DocumentInfo, Edge, End, Entity, FieldValue, PropertyValue
+from tests.contract.conftest import StoreFactory
 from tests.contract.graphs import (
     BOARD,
     NOBODY,
@@ -13,6 +15,7 @@ from tests.contract.graphs import (
     PUBLIC,
     READER,
     SECRET,
+    VALUES,
     WORLD_EDGES,
     edge,
     exact,
@@ -83,6 +86,150 @@ class TestDocuments:
             store, edge("e", "a", "R", "b"), hidden("h", "a", "S", "b", doc="d1", properties={**SECRET, "title": "A"})
         )
         assert store.documents(READER) == (DocumentInfo(id="d1", title="d1", edges=1),)
+
+
+def counted(store: GraphStore, field: str, filter: AccessFilter = READER, **limit: int) -> list[tuple[object, int]]:
+    """A field's values with their counts."""
+    return [(found.value, found.count) for found in store.values(field, filter, **limit)]
+
+
+def with_each(store: GraphStore, *values: PropertyValue, field: str = "p", **more: PropertyValue) -> None:
+    """One edge for each value of a property."""
+    write(store, *(
+        edge(f"e{i}", "a", "R", f"b{i}", doc=f"d{i}", properties={**PUBLIC, field: value, **more})
+        for i, value in enumerate(values)
+    ))  # fmt: skip
+
+
+class TestValues:
+    def test_the_most_common_first_then_by_kind_and_value(self, store: GraphStore) -> None:
+        write_world(store)
+        assert store.values("year", READER) == (
+            FieldValue(value=2023, count=5), FieldValue(value=2024, count=5), FieldValue(value="2024", count=1),
+        )  # fmt: skip
+        assert counted(store, "flag") == [(True, 5)]
+        assert counted(store, "ratio") == [(0.25, 1)]
+        assert counted(store, "title") == [("Report One", 5)]
+
+    def test_of_a_list_its_items_each_once_an_edge(self, store: GraphStore) -> None:
+        with_each(store, ("b", "a"), ("a", "a"), "a", (), ("c", 1, True))
+        assert counted(store, "p") == [("a", 3), (True, 1), (1, 1), ("b", 1), ("c", 1)]
+
+    def test_an_edges_own_fields(self, store: GraphStore) -> None:
+        write_world(store)
+        assert counted(store, "key") == [("status", 2), ("region", 1)]
+        assert counted(store, "description") == [("since 2019", 1)]
+        assert counted(store, "source_doc_id") == [("d1", 5), ("d2", 5), ("d3", 1)]
+        assert counted(store, "dst_name", limit=2) == [("Acme Capital", 4), ("Helios", 2)]
+        assert counted(store, "src_name", limit=3) == [("Helios", 3), ("Acme Capital", 2), ("Alex Kim", 2)]
+
+    def test_an_own_field_goes_before_a_property_of_its_name(self, store: GraphStore) -> None:
+        write(store, edge("e", "a", "R", "b", key="own", properties={**PUBLIC, "key": "of the document"}))
+        assert counted(store, "key") == [("own", 1)]
+
+    def test_only_what_is_visible_counts(self, store: GraphStore) -> None:
+        write_world(store)
+        assert counted(store, "codename") == []
+        assert counted(store, "codename", BOARD) == [("Bluebird", 2)]
+        assert (2025, 2) in counted(store, "year", BOARD)
+        assert counted(store, "year", OPEN) == counted(store, "year", BOARD)
+        assert counted(store, "year", NOBODY) == counted(store, "src_name", NOBODY) == []
+        write(store, *(hidden(f"x{i}", "jane", "R", "bob", key="status", properties={**SECRET, "year": 2024})
+                       for i in range(9)))  # fmt: skip
+        assert counted(store, "year")[0] == (2023, 5)
+        assert counted(store, "key") == [("status", 2), ("region", 1)]
+
+    def test_a_caller_narrows(self, store: GraphStore) -> None:
+        write_world(store)
+        assert counted(store, "year", READER.narrowed(only("source_doc_id", "!=", "d1"))) == [(2023, 5), ("2024", 1)]
+        assert counted(store, "key", READER.narrowed(only("year", "==", 2024))) == [("region", 1), ("status", 1)]
+
+    def test_an_access_field_or_an_unknown_one_gives_nothing(self, store: GraphStore) -> None:
+        write_world(store)
+        for field in (
+            "allowed_principals",
+            "relation",
+            "id",
+            "nothing",
+            "",
+            "year'",
+            "$.year",
+            "ye\0ar",
+            "\ud800",
+            "*",
+        ):
+            for seen in (READER, OPEN):
+                assert counted(store, field, seen) == []
+        for field in ("lang", "src_name"):
+            locked = AccessFilter.of(locked=only(field, "!=", "none"))
+            assert counted(store, field, OPEN) and not counted(store, field, locked)
+
+    def test_a_store_made_with_access_fields_tells_none(self, factory: StoreFactory) -> None:
+        store = factory.make(access_fields=frozenset({"year", "dst_name"}))
+        write_world(store)
+        assert counted(store, "year", OPEN) == counted(store, "dst_name", OPEN) == []
+        assert counted(store, "ratio", OPEN) == [(0.25, 1)]
+
+    def test_kinds_never_mix_and_equal_numbers_are_one(self, store: GraphStore) -> None:
+        with_each(store, 1, 1.0, "1", True, "true", 1.5, False, "")
+        told = [(type(value), value, count) for value, count in counted(store, "p")]
+        assert told == [
+            (int, 1, 2), (bool, False, 1), (bool, True, 1), (float, 1.5, 1), (str, "", 1), (str, "1", 1),
+            (str, "true", 1),
+        ]  # fmt: skip
+
+    def test_numbers_keep_every_digit(self, store: GraphStore) -> None:
+        exactly = [-(2**63), -(2**53) - 1, -0.5, 5e-324, 0.1 + 0.2, 2**53, 2**53 + 1, 2**63 - 1, 2.0**63, 1e300]
+        with_each(store, *reversed(exactly), 2.0**53, -0.0, 0)
+        told = counted(store, "p")
+        assert [(value, count) for value, count in told[:2]] == [(0, 2), (2**53, 2)]
+        assert [repr(value) for value, _ in told[2:]] == [repr(value) for value in exactly if value != 2**53]
+
+    def test_texts_come_back_to_the_letter_by_code_point(self, store: GraphStore) -> None:
+        texts = [
+            "",
+            " ",
+            "A",
+            'O\'Hara "x" \\ $limit {where}',
+            "Z",
+            "a",
+            "a\nb\tc",
+            "e\u0301",
+            "null",
+            "é",
+            "日本",
+            "🚀",
+        ]
+        with_each(store, *reversed(texts))
+        assert counted(store, "p") == [(text, 1) for text in sorted(texts)]
+
+    @pytest.mark.parametrize("field", [name for name in VALUES if name != "no_items"])
+    def test_any_property_by_its_name(self, store: GraphStore, field: str) -> None:
+        held = VALUES[field]
+        write(store, edge("e", "a", "R", "b", properties={**PUBLIC, **VALUES}))
+        told = {(type(value).__name__, value) for value, _ in counted(store, field)}
+        items = held if isinstance(held, tuple) else (held,)
+        whole = [int(i) if isinstance(i, float) and i.is_integer() and abs(i) < 2**63 else i for i in items]
+        assert told == {(type(item).__name__, item) for item in whole}
+
+    def test_ties_and_the_limit(self, store: GraphStore) -> None:
+        with_each(store, *(f"v{i:03}" for i in reversed(range(150))), "v149")
+        assert counted(store, "p") == [("v149", 2), *((f"v{i:03}", 1) for i in range(99))]
+        assert counted(store, "p", limit=2) == [("v149", 2), ("v000", 1)]
+        assert len(counted(store, "p", limit=1_000)) == 150
+        assert counted(store, "p", limit=0) == []
+
+    def test_a_write_is_seen(self, store: GraphStore) -> None:
+        assert counted(store, "p") == []
+        with_each(store, "x", "y")
+        assert counted(store, "p") == [("x", 1), ("y", 1)]
+        store.upsert([], [edge("e0", "a", "R", "b0", doc="d0", properties={**PUBLIC, "p": "y"})])
+        assert counted(store, "p") == [("y", 2)]
+        store.set_access(["d1"], SECRET)
+        assert counted(store, "p") == [("y", 1)]
+        store.delete_documents(["d0"])
+        assert counted(store, "p") == []
+        assert counted(store, "p", BOARD) == [("y", 1)]
 
 
 def scanned(store: GraphStore, limit: int) -> list[list[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kgcore.filters import DEFAULT_ACCESS_FIELDS as ACCESS_FIELDS
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
 from kgcore.types import Chunk
@@ -48,6 +49,16 @@ class TestCases:
     def test_chunks(self, filtered: GraphStore, case: dict[str, Any]) -> None:
         found = filtered.chunks.nearest(vec(1, 0), AccessFilter.of(locked=case["filter"]), 100)
         assert [d.id for d in found] == case["ids"]
+
+
+@pytest.mark.parametrize("field", sorted({n for e in VECTORS["edges"] for n in e["properties"]} - ACCESS_FIELDS))
+def test_a_value_counts_the_edges_that_a_filter_finds_by_it(filtered: GraphStore, field: str) -> None:
+    told = filtered.values(field, AccessFilter.of(), 1_000)
+    assert told or not any(e["properties"].get(field) for e in VECTORS["edges"])
+    for found in told:
+        by_it = [only(field, "==", found.value), only(field, "contains_any", [found.value])]
+        either = AccessFilter.of(caller={"operator": "OR", "conditions": by_it})
+        assert len(filtered.scan(either, None).edges) == found.count
 
 
 COLUMNS = [
