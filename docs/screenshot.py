@@ -1,7 +1,11 @@
-"""Writes docs/ask.png from the running app: `python docs/screenshot.py` with the development set installed."""
+"""Writes a picture of each step of the four-minute demo, and the README's two into docs/.
+
+`python docs/screenshot.py [FOLDER]` with the development set installed; FOLDER is `.cache/steps` unless given.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -12,25 +16,31 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 from tests.e2e.conftest import CHROMIUM, FLAGS, SCREEN, running  # noqa: E402
+from tests.e2e.four_minutes import STEPS  # noqa: E402
+
+IN_README = {"3-fact": "ask.png", "4-one-hop": "diff.png"}
 
 
-def main() -> None:
-    """Opens the demo as a person would and keeps what is on the screen."""
+def main(folder: Path) -> None:
+    """Does the demo as a person would and keeps what is on the screen after each step."""
+    folder.mkdir(parents=True, exist_ok=True)
     with (
-        tempfile.TemporaryDirectory() as folder,
-        running(Path(folder), store="") as url,
+        tempfile.TemporaryDirectory() as cache,
+        running(Path(cache), store="") as url,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport=SCREEN, device_scale_factor=1.5)
         page.goto(url)
-        page.get_by_text("Result 8").wait_for(timeout=60_000)
-        page.locator("canvas").first.wait_for()
-        page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(1_000)
-        page.screenshot(path=ROOT / "docs" / "ask.png")
+        for name, step in STEPS:
+            step(page)
+            page.wait_for_load_state("networkidle")
+            page.wait_for_timeout(700)
+            page.screenshot(path=folder / f"{name}.png")
+            if name in IN_README:
+                shutil.copy(folder / f"{name}.png", ROOT / "docs" / IN_README[name])
         browser.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / ".cache" / "steps")

@@ -3,54 +3,94 @@
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from kgcore import KgError
+from kgcore import KgError, KnowledgeGraphRetriever
 from kgcore.config import load_config
-from ui import components, identity, resources, state, states, toolbar
-from ui.answers import add_seed, answer, last_answer
-from ui.chips import chips_row
+from ui import components, graphs, identity, resources, runs, share, state, states, toolbar
+from ui.answers import answer, show_answer, write_answer
+from ui.chips import chips_row, saved_row
 from ui.errors import show_error
+from ui.more import history
+from ui.picture import Picture, picture, tidy
+from ui.runs import Run, SavedRun
 
 VIEW = "ask"
 
 
 def ask() -> None:
     config = load_config()
-    graph = resources.open_graph(config)
+    asker = identity.gate(config)
+    if asker is None:
+        runs.forget()
+        return
+    graph = graphs.open_chosen(config, administrator=asker.administrator)
+    if graph is None:
+        return
     examples = resources.examples() if graph.demo else []
     state.open_with(examples[0] if examples else None)
-
-    question = toolbar.question_row(examples, demo=graph.demo)
-    under_question = st.container()
-    locked = identity.locked_filter(demo=graph.demo)
-    retriever = resources.retriever_for(graph, locked, config)
+    retriever = resources.retriever_for(graph, identity.locked_filter(asker, demo=graph.demo), config)
     visible = graph.store.describe(retriever.filter)
-    request, fault = toolbar.controls_row(question, visible, chat=config.has_chat)
-    under_controls = st.container()
-    chips = st.container()
-    under_chips = st.container()
-    body = st.container()
-    state.put_seeds_in_link()
+    runs.enter(graph.url, retriever.filter.key, visible.data_version)
 
-    if not question:
-        with body:
-            states.empty(visible, graph.store, retriever.filter)
-        return
-    answered, fault = (last_answer(), fault) if fault else answer(request, retriever, graph.url)
+    question, share_slot = toolbar.question_row(examples, asker, demo=graph.demo)
+    under_question = st.container(key="under_question")
+    request, fault, history_slot = toolbar.controls_row(
+        question, visible, retriever, config, administrator=asker.administrator
+    )
+    under_controls, chips, under_chips, body = (st.container() for _ in range(4))
+    state.put_in_link()
+
+    memory = runs.runs()
+    saved = memory.saved_over(request)
+    if question and not fault and not saved:
+        with under_question:
+            fault = answer(request, retriever)
     if fault:
         with {"question": under_question, "filter": under_controls, "seeds": under_chips}[fault.control]:
             show_error(fault.error)
-    with chips:
-        chips_row(answered, request, stale=fault is not None, store=graph.store, filter=retriever.filter)
-    if answered is None:
+    run = memory.shown if question else None
+    with share_slot:
+        share.share_popover(saved or run, request)
+    with history_slot:
+        history()
+    if saved:
+        show_saved(saved, chips, body)
         return
+    drawn = picture(run.retrieval, base=memory.base, live=True) if run else None
+    with chips:
+        chips_row(run, drawn, request, stale=fault is not None, store=graph.store, filter=retriever.filter)
     with body:
-        left, right = st.columns([58, 42], gap="small")
-        with left:
-            components.graph(answered, view=VIEW, on_action=act)
-        with right:
-            states.nothing_found(answered, graph.store, retriever.filter)
-            components.evidence(answered, view=VIEW, on_action=act)
+        if run and drawn:
+            show(run, drawn, retriever)
+        elif not question:
+            states.empty(visible, graph.store, retriever.filter)
+
+
+def show(run: Run, drawn: Picture, retriever: KnowledgeGraphRetriever) -> None:
+    """The answer stands above the facts, and is written when they and the graph are drawn."""
+    above = draw(drawn, lambda: states.nothing_found(run.retrieval, retriever.store, retriever.filter))
+    with above:
+        write_answer(run, retriever)
+
+
+def show_saved(saved: SavedRun, chips: DeltaGenerator, body: DeltaGenerator) -> None:
+    with chips:
+        saved_row(saved)
+    with body, draw(picture(saved.retrieval, base=None, live=False)):
+        show_answer(saved.retrieval)
+
+
+def draw(drawn: Picture, under_answer: Any = lambda: None) -> DeltaGenerator:
+    """The graph beside the evidence; gives the place above the evidence."""
+    left, right = st.columns([58, 42], gap="small")
+    with left:
+        components.graph(drawn, view=VIEW, on_action=act)
+    with right:
+        above = st.container()
+        under_answer()
+        components.evidence(drawn, view=VIEW, on_action=act)
+    return above
 
 
 def act(action: dict[str, Any]) -> None:
@@ -59,7 +99,11 @@ def act(action: dict[str, Any]) -> None:
         case {"kind": "beam", "beam": int(beam)}:
             state.set_beam(beam)
         case {"kind": "seed", "id": str(entity_id)}:
-            add_seed(entity_id)
+            runs.add_seed(entity_id)
+        case {"kind": "layout", "layout": str(name)}:
+            state.set_layout(name)
+        case {"kind": "tidy"}:
+            tidy()
 
 
 try:

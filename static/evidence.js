@@ -3,11 +3,10 @@
 import { applyTheme, button, el, fillHeight, refill } from "./dom.js";
 import { FactList } from "./facts.js";
 import { listenForKeys } from "./keys.js";
-import { sourceList, sourcePane } from "./sources.js";
+import { openDocument, sourceList, sourcePane } from "./sources.js";
 import { TraceTable } from "./trace.js";
-import { viewOf } from "./view.js";
+import { TABS, viewOf } from "./view.js";
 
-const TABS = ["facts", "sources", "trace"];
 const panels = new WeakMap();
 
 /** Shows one run; called again with each new one. `data` is `{view, run, evidence}`. */
@@ -24,13 +23,13 @@ export default function evidence(component) {
 class EvidencePanel {
   constructor(root, viewKey) {
     this.view = viewOf(viewKey);
-    this.tab = "facts";
     this.tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "Evidence" });
     this.pane = el("div", { class: "pane", role: "tabpanel", tabindex: "0" });
     this.source = el("section", { class: "source", "aria-label": "Source" });
     this.box = el("section", { class: "panel evidence", "aria-label": "Evidence" }, this.tabs, this.pane, this.source);
     root.append(this.box);
     this.facts = new FactList(this.view, { setBeam: (beam) => this.trigger("action", { kind: "beam", beam }) });
+    this.box.addEventListener("open-document", ({ detail }) => openDocument(this.box, detail));
     this.trace = new TraceTable(this.view);
     this.undo = [
       fillHeight(this.box, 340),
@@ -57,8 +56,9 @@ class EvidencePanel {
   render() {
     if (!this.data || this.view.run?.id !== this.box.dataset.run) return;
     this.renderTabs();
-    if (this.tab === "facts") this.facts.renderInto(this.pane);
-    else if (this.tab === "sources") refill(this.pane, sourceList(this.data, this.view));
+    const { tab } = this.view.state;
+    if (tab === "facts") this.facts.renderInto(this.pane);
+    else if (tab === "sources") refill(this.pane, sourceList(this.data, this.view));
     else this.trace.renderInto(this.pane);
     refill(this.source, ...sourcePane(this.data, this.view, this.facts.active));
     this.source.querySelector("mark")?.scrollIntoView({ block: "nearest" });
@@ -72,18 +72,27 @@ class EvidencePanel {
         const label = tab[0].toUpperCase() + tab.slice(1) + (tab in counts ? ` ${counts[tab]}` : "");
         return button(label, () => this.open(tab), {
           role: "tab",
-          "aria-selected": String(tab === this.tab),
-          tabindex: tab === this.tab ? "0" : "-1",
+          "aria-selected": String(tab === this.view.state.tab),
+          tabindex: tab === this.view.state.tab ? "0" : "-1",
           onkeydown: (event) => this.moveTab(event),
         });
       }),
+      this.warnings(),
     );
-    this.pane.setAttribute("aria-label", this.tab);
+    this.pane.setAttribute("aria-label", this.view.state.tab);
+  }
+
+  /** What the run had to do without, in a word; the trace has all of it. */
+  warnings() {
+    const { warnings } = this.data.trace;
+    if (!warnings.length) return "";
+    const more = warnings.length > 1 ? ` +${warnings.length - 1}` : "";
+    const label = [el("span", { class: "text" }, warnings[0]), more];
+    return button(label, () => this.open("trace"), { class: "degraded", title: warnings.join("\n") });
   }
 
   open(tab) {
-    this.tab = tab;
-    this.render();
+    this.view.set({ tab });
     this.pane.scrollTop = 0;
   }
 
@@ -91,7 +100,7 @@ class EvidencePanel {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
-    this.open(TABS[(TABS.indexOf(this.tab) + by + TABS.length) % TABS.length]);
+    this.open(TABS[(TABS.indexOf(this.view.state.tab) + by + TABS.length) % TABS.length]);
     this.tabs.querySelector("[aria-selected=true]").focus();
   }
 

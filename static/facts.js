@@ -2,18 +2,21 @@
 
 import { button, el, hopMark, name } from "./dom.js";
 
+const ROWS_AT_ONCE = 200;
 const FATES = { reranked_out: "cut by the reranker", top_k_cut: "cut by top k" };
 
 export class FactList {
   constructor(view, { setBeam }) {
     this.view = view;
     this.setBeam = setBeam;
-    this.nearOpen = false;
+    this.open = { near: false, left: false };
   }
 
   load(data) {
     this.data = data;
-    this.byId = new Map([...data.facts, ...data.near].map((fact) => [fact.id, fact]));
+    this.byId = new Map([...data.left, ...data.near, ...data.facts].map((fact) => [fact.id, fact]));
+    this.entered = new Set(data.entered);
+    this.rowsShown = ROWS_AT_ONCE;
     this.drawn = null;
   }
 
@@ -34,6 +37,11 @@ export class FactList {
     return this.data.near.filter((fact) => this.view.reaches(fact.hop) && this.concernsNode(fact));
   }
 
+  /** What the run before had in its result. */
+  get left() {
+    return this.view.atResult ? this.data.left.filter((fact) => this.concernsNode(fact)) : [];
+  }
+
   concernsNode(fact) {
     const { node } = this.view.state;
     return node === null || fact.sourceId === node || fact.targetId === node;
@@ -46,7 +54,7 @@ export class FactList {
   }
 
   move(by) {
-    const listed = [...this.shown, ...(this.nearOpen ? this.near : [])];
+    const listed = [...this.shown, ...(this.open.left ? this.left : []), ...(this.open.near ? this.near : [])];
     const at = listed.findIndex((fact) => fact.id === this.view.state.fact);
     const next = listed[at < 0 ? 0 : Math.min(listed.length - 1, Math.max(0, at + by))];
     if (next) this.view.selectFact(next.id);
@@ -57,9 +65,8 @@ export class FactList {
     const { step, node } = this.view.state;
     const listed = JSON.stringify([step, node]);
     if (this.drawn !== listed || this.list.parentNode !== pane) {
-      const { answer } = this.data;
-      const block = answer && el("p", { class: "answer", dir: "auto" }, answer);
-      this.list = el("div", { class: "facts" }, block, this.heading(), this.rows(), this.nearMisses());
+      this.hidden = {};
+      this.list = el("div", { class: "facts" }, this.heading(), this.rows(), this.leftFacts(), this.nearMisses());
       pane.replaceChildren(this.list);
       this.drawn = listed;
     }
@@ -77,7 +84,21 @@ export class FactList {
   rows() {
     const { shown } = this;
     if (!shown.length) return el("p", { class: "empty" }, this.view.state.step === 0 ? "The walk has not begun." : "No facts here.");
-    return el("ol", {}, shown.map((fact) => el("li", { "data-fact": fact.id }, this.row(fact, this.aside(fact)))));
+    const item = (fact) => el("li", { "data-fact": fact.id }, this.row(fact, this.aside(fact)));
+    const selected = shown.findIndex((fact) => fact.id === this.view.state.fact);
+    this.rowsShown = Math.max(this.rowsShown, selected + 1);
+    const list = el("ol", {}, shown.slice(0, this.rowsShown).map(item));
+    const more = shown.length - this.rowsShown;
+    return [list, more > 0 && this.moreRows(more)];
+  }
+
+  moreRows(more) {
+    const show = () => {
+      this.rowsShown += ROWS_AT_ONCE;
+      this.drawn = null;
+      this.renderInto(this.list.parentNode);
+    };
+    return el("p", { class: "more-rows" }, button(`Show ${Math.min(more, ROWS_AT_ONCE)} more of ${more.toLocaleString("en")}`, show));
   }
 
   aside(fact) {
@@ -85,6 +106,7 @@ export class FactList {
     return el(
       "span",
       { class: "aside" },
+      this.view.atResult && this.entered.has(fact.id) && el("span", { class: "new" }, "NEW"),
       fact.bridge && "bridge · ",
       FATES[fact.fate] && `${FATES[fact.fate]} · `,
       documents > 0 && `${documents} ${documents === 1 ? "doc" : "docs"}`,
@@ -122,29 +144,56 @@ export class FactList {
     );
   }
 
+  leftFacts() {
+    return this.collapsed("left", "Left", this.left, (fact) => el("li", { "data-fact": fact.id, class: "left" }, this.row(fact, null)));
+  }
+
   nearMisses() {
-    const { near } = this;
-    if (!near.length) return null;
-    const items = near.map((fact) =>
-      el(
-        "li",
-        { "data-fact": fact.id, class: "near" },
-        this.row(fact, null),
-        el(
-          "p",
-          { class: "missed" },
-          `hop ${fact.hop} · rank ${fact.beam} of ${fact.considered.toLocaleString("en")} · ${fact.score.toFixed(3)}, needs ${fact.cutoff.toFixed(3)} · `,
-          button(`enters at beam ${fact.beam}`, () => this.setBeam(fact.beam), { title: `Set the beam to ${fact.beam}` }),
-        ),
-      ),
+    return this.collapsed("near", "Near misses", this.near, (fact) =>
+      el("li", { "data-fact": fact.id, class: "near" }, this.row(fact, null), el("p", { class: "missed" }, this.missed(fact), this.enters(fact))),
     );
-    const details = el("details", { class: "near-misses", open: this.nearOpen }, el("summary", {}, `Near misses ${near.length}`), el("ol", {}, items));
-    details.addEventListener("toggle", () => (this.nearOpen = details.open));
+  }
+
+  missed({ hop, beam, considered, score, cutoff }) {
+    return `hop ${hop} · rank ${beam} of ${considered.toLocaleString("en")} · ${score.toFixed(3)}, needs ${cutoff.toFixed(3)} · `;
+  }
+
+  enters({ beam }) {
+    const label = `enters at beam ${beam}`;
+    return this.view.run.live ? button(label, () => this.setBeam(beam), { title: `Set the beam to ${beam}` }) : label;
+  }
+
+  /** Its rows are made when it is opened: there may be hundreds. */
+  collapsed(kind, label, facts, item) {
+    if (!facts.length) return null;
+    const list = el("ol");
+    const details = el("details", { class: kind === "near" ? "near-misses" : "left-facts" }, el("summary", {}, `${label} ${facts.length}`), list);
+    details.fill = () => {
+      if (!list.children.length) list.append(...facts.map(item));
+      details.open = this.open[kind] = true;
+    };
+    if (this.open[kind]) details.fill();
+    details.addEventListener("toggle", () => {
+      this.open[kind] = details.open;
+      if (!details.open || list.children.length) return;
+      details.fill();
+      this.openSelected();
+    });
+    this.hidden[kind] = { details, ids: new Set(facts.map((fact) => fact.id)) };
     return details;
   }
 
   openSelected() {
     const { fact } = this.view.state;
+    const beyond = this.shown.findIndex((one) => one.id === fact) >= this.rowsShown;
+    if (beyond) {
+      this.drawn = null;
+      this.renderInto(this.list.parentNode);
+      return;
+    }
+    if (!this.shown.some((one) => one.id === fact)) {
+      for (const { details, ids } of Object.values(this.hidden)) if (ids.has(fact)) details.fill();
+    }
     for (const item of this.list.querySelectorAll("li[data-fact]")) {
       const selected = item.dataset.fact === fact;
       const row = item.querySelector(".row");
@@ -152,9 +201,7 @@ export class FactList {
       row.setAttribute("aria-pressed", String(selected));
       row.querySelector(".chain")?.remove();
       if (!selected) continue;
-      row.append(this.chain(this.byId.get(fact)));
-      const hidden = item.closest("details");
-      if (hidden) hidden.open = true;
+      if (!item.classList.contains("left")) row.append(this.chain(this.byId.get(fact)));
       item.scrollIntoView({ block: "nearest" });
     }
   }

@@ -33,10 +33,32 @@ export function sourcePane({ sources }, view, fact) {
       asserting.length > 1 && stepper(asserting, shown, view, fact),
     ),
     el("p", { class: "text", dir: "auto", tabindex: "0" }, marked(shown.content, fact?.said[shown.id])),
+    el("footer", {}, button("Open document", ({ target }) => askFor(target, shown), { "aria-haspopup": "dialog" })),
   ];
 }
 
+function askFor(target, document) {
+  target.dispatchEvent(new CustomEvent("open-document", { bubbles: true, detail: document }));
+}
+
+/** All that the run holds of a document, over the page: its metadata, its text, the facts that it asserts. */
+export function openDocument(box, document) {
+  const dialog = el(
+    "dialog",
+    { class: "document", "aria-label": "Document" },
+    el("header", {}, el("b", { class: "title" }, name(document.title)), button("Close", () => dialog.close())),
+    el("dl", {}, document.properties.map(([property, value]) => [el("dt", {}, name(property)), el("dd", {}, name(value))])),
+    el("p", { class: "text", dir: "auto", tabindex: "0" }, document.content),
+    el("footer", { class: "quiet" }, `${document.facts.length} ${document.facts.length === 1 ? "fact" : "facts"} of this run stand in it.`),
+  );
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("keydown", (event) => event.stopPropagation());
+  box.append(dialog);
+  dialog.showModal();
+}
+
 function nothingShown(fact) {
+  if (fact?.left) return "This fact left the result: its source is not among those of this run.";
   if (!fact) return "Select a fact to see where it is said.";
   return fact.documents.length ? "The text of this fact's document is not in this graph." : "No document is given for this fact.";
 }

@@ -1,37 +1,27 @@
-"""Answers a request, and keeps the last answer for when the next one cannot be given."""
+"""Answers a request beside the page, and says under which control an error belongs."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
 from kgcore import ConfigError, FilterError, KgError, KnowledgeGraphRetriever
+from kgcore.models.protocol import Reranker
+from kgcore.retrieve import answered
 from kgcore.types import Retrieval
-from kgcore.viz import Positions, evidence_payload, graph_payload
-from ui import resources, state
+from ui import resources
+from ui.jobs import Job, collect, wait_for
+from ui.runs import Run, runs
 from ui.state import Request
+from ui.text import escaped
 
+LONGEST_ANSWER = 20_000
 Control = Literal["question", "filter", "seeds"]
-_KEY = "answer"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """A retrieval and what the components draw of it. `subject` is the graph, the asker and the question."""
-
-    request: Request
-    retrieval: Retrieval
-    subject: str
-    run: dict[str, Any]
-    graph: dict[str, Any]
-    evidence: dict[str, Any]
-    positions: Positions
-    at: str
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,42 +32,95 @@ class Fault:
     control: Control
 
 
-def answer(request: Request, retriever: KnowledgeGraphRetriever, graph_url: str) -> tuple[Answer | None, Fault | None]:
-    """The answer to a request; with a fault, the last one that could be given."""
-    last = last_answer()
-    subject = _digest([graph_url, retriever.filter.key, request.question])
-    if last and last.request == request and last.subject == subject:
-        return last, None
+def answer(request: Request, retriever: KnowledgeGraphRetriever) -> Fault | None:
+    """Makes the run of a request the one that is shown; with a fault, the last one stays."""
+    memory = runs()
+    if memory.shown is not None and memory.shown.request == request:
+        return None
+    if memory.stopped == request:
+        st.button("Ask again", key="ask_again", on_click=_ask_again)
+        return Fault(error=KgError("Stopped.", remedy="Change a setting, or ask again."), control="question")
+    memory.stopped = None
+    run = memory.known(request)
+    if run is None:
+        reranker = resources.reranker() if request.reranked else None
+        job = _job("run", request, lambda _: _retrieve(request, retriever, reranker))
+        try:
+            wait_for(job, "run", "Walking the graph", on_stop=_stop, show=lambda: None)
+            memory.jobs.pop("run", None)
+            retrieval = job.result()
+        except KgError as error:
+            return Fault(error=error, control=_control_at_fault(error))
+        run = Run(request=request, retrieval=retrieval, at=f"{datetime.now():%H:%M:%S}")
+    memory.show(run)
+    return None
+
+
+def write_answer(run: Run, retriever: KnowledgeGraphRetriever) -> None:
+    """The answer above the facts, as it is written and after. A model that fails is a warning of the run."""
+    retrieval = run.retrieval
+    if retrieval.trace.settings.summarize or not run.request.summarize or not retrieval.facts:
+        show_answer(retrieval)
+        return
+    with st.container(key="answer"):
+        place = st.empty()
+        retrieval = _write(run, retriever, place)
+        runs().replace(run, replace(run, retrieval=retrieval))
+        place.markdown(_lines(retrieval.content))
+    if not retrieval.context:
+        st.rerun()  # for its warning
+
+
+def show_answer(retrieval: Retrieval) -> None:
+    """The answer of a run that has one."""
+    if retrieval.context:
+        with st.container(key="answer"):
+            st.empty().markdown(_lines(retrieval.content))
+
+
+def _write(run: Run, retriever: KnowledgeGraphRetriever, place: Any) -> Retrieval:
+    retrieval = run.retrieval
+    job: Job[str] = _job("answer", run, lambda job: collect(job, retriever.answer(retrieval)))
+    if not job.stopped:
+        wait_for(job, "answer", "Writing the answer", on_stop=job.stop, show=lambda: place.markdown(_lines(job.text)))
+    runs().jobs.pop("answer", None)
     try:
-        retrieval = _retrieve(request, retriever)
+        text = job.text if job.stopped else job.result()
     except KgError as error:
-        return last, Fault(error=error, control=_control_at_fault(error))
-    known = last.positions if last and last.subject == subject else {}
-    new = _drawn(request, retrieval, subject, known)
-    st.session_state[_KEY] = new
-    return new, None
+        return _unwritten(retrieval, f"The answer could not be written: the facts stand alone. {error}")
+    written = answered(retrieval, text)
+    return written if written.context else _unwritten(retrieval, "The answer was stopped before it began.")
 
 
-def last_answer() -> Answer | None:
-    """The last answer that could be given."""
-    return st.session_state.get(_KEY)
+def _unwritten(retrieval: Retrieval, warning: str) -> Retrieval:
+    trace = retrieval.trace
+    settings = replace(trace.settings, summarize=True)
+    return replace(retrieval, trace=replace(trace, settings=settings, warnings=(*trace.warnings, warning)))
 
 
-def add_seed(entity_id: str) -> None:
-    """Starts the next walk from this entity too."""
-    last = last_answer()
-    seeds = tuple(seed.entity_id for seed in last.retrieval.trace.seeds) if last else ()
-    if entity_id not in seeds:
-        state.set_seeds((*seeds, entity_id))
+def _job(kind: str, subject: object, work: Callable[[Job[Result]], Result]) -> Job[Result]:
+    """The job of this kind, found again if it is of the same subject; another subject's is stopped."""
+    jobs = runs().jobs
+    held = jobs.get(kind)
+    if held is None or held[0] != subject:
+        if held is not None:
+            held[1].stop()
+        held = jobs[kind] = (subject, Job(work))
+    found: Job[Result] = held[1]
+    return found
 
 
-def forget() -> None:
-    """Drops what was answered: another person must not see it."""
-    st.session_state.pop(_KEY, None)
-    state.set_seeds(None)
+def _stop() -> None:
+    memory = runs()
+    memory.stopped, job = memory.jobs.pop("run")
+    job.stop()
 
 
-def _retrieve(request: Request, retriever: KnowledgeGraphRetriever) -> Retrieval:
+def _ask_again() -> None:
+    runs().stopped = None
+
+
+def _retrieve(request: Request, retriever: KnowledgeGraphRetriever, reranker: Reranker | None) -> Retrieval:
     return retriever.retrieve(
         request.question,
         max_hops=request.max_hops,
@@ -86,11 +129,11 @@ def _retrieve(request: Request, retriever: KnowledgeGraphRetriever) -> Retrieval
         filters=request.filters,
         beam_width=request.beam_width,
         seed_mode=request.seed_mode,
+        entity_types=list(request.entity_types) or None,
         relations=list(request.relations) or None,
         scoring=request.scoring,
-        summarize=request.summarize,
         hub_limit=request.hub_limit,
-        document_reranker=resources.reranker() if request.reranked else None,
+        document_reranker=reranker,
     )
 
 
@@ -100,29 +143,6 @@ def _control_at_fault(error: KgError) -> Control:
     return "seeds" if isinstance(error, ConfigError) and error.field == "entity_ids" else "question"
 
 
-def _drawn(request: Request, retrieval: Retrieval, subject: str, known: Positions) -> Answer:
-    graph, positions = graph_payload(retrieval, known)
-    evidence = evidence_payload(retrieval)
-    facts = [edge["id"] for edge in graph["edges"]]
-    run = {
-        "id": _digest([subject, graph, evidence]),
-        "subject": subject,
-        "facts": facts,
-        "nodes": [node["id"] for node in graph["nodes"]],
-        "top": retrieval.trace.result[0] if retrieval.trace.result else None,
-        "lastStep": evidence["lastStep"],
-    }
-    return Answer(
-        request=request,
-        retrieval=retrieval,
-        subject=subject,
-        run=run,
-        graph=graph,
-        evidence=evidence,
-        positions=positions,
-        at=datetime.now().strftime("%H:%M:%S"),
-    )
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+def _lines(text: str) -> str:
+    """A model's text as text, with its line breaks."""
+    return "  \n".join(escaped(line, LONGEST_ANSWER) for line in text[:LONGEST_ANSWER].splitlines())

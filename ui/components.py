@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from ui.answers import Answer
+from ui.picture import Picture
 
 STATIC = Path(__file__).parent.parent / "static"
 
@@ -23,14 +23,14 @@ export default async (component) => (await import(url)).default(component);
 Action = Callable[[dict[str, Any]], None]
 
 
-def graph(answer: Answer, *, view: str, on_action: Action) -> None:
-    """The beam frontier of an answer. `on_action` gets what a person did there that needs a new run."""
-    _show("graph", {"view": view, "run": answer.run, "graph": answer.graph}, on_action)
+def graph(drawn: Picture, *, view: str, on_action: Action) -> None:
+    """The beam frontier of a run. `on_action` gets what a person did there that needs a new run."""
+    _show("graph", {"view": view, "run": drawn.run, "graph": drawn.graph}, on_action)
 
 
-def evidence(answer: Answer, *, view: str, on_action: Action) -> None:
-    """Facts, sources and trace of an answer."""
-    _show("evidence", {"view": view, "run": answer.run, "evidence": answer.evidence}, on_action)
+def evidence(drawn: Picture, *, view: str, on_action: Action) -> None:
+    """Facts, sources and trace of a run."""
+    _show("evidence", {"view": view, "run": drawn.run, "evidence": drawn.evidence}, on_action)
 
 
 def _show(name: str, data: dict[str, Any], on_action: Action) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from dataclasses import dataclass, field
@@ -26,15 +27,21 @@ class Graph:
     demo: bool
 
 
-def open_graph(config: Config) -> Graph:
-    """The configured store, else the demo, built first where it must be. Raises KgError."""
-    url = config.store or _demo_url()
-    return Graph(url=url, store=_store(url, config.access_fields), demo=not config.store)
+def open_graph(url: str, config: Config) -> Graph:
+    """The graph at an address, or for "" the demo, built first where it must be. Raises KgError."""
+    address = url or _demo_url()
+    return Graph(url=address, store=open_store_at(address, config), demo=not url)
+
+
+def open_store_at(url: str, config: Config) -> GraphStore:
+    """The store at an address, opened once for all. Raises KgError."""
+    return _store(url, config.access_fields)
 
 
 def retriever_for(graph: Graph, locked: dict[str, Any] | None, config: Config) -> KnowledgeGraphRetriever:
     """A retriever that sees only what the locked filter lets through, with the chat model if there is one."""
-    return _retriever(graph.url, json.dumps(locked, sort_keys=True), config.chat_url, config.chat_model, graph, config)
+    chat = config.chat_url, config.chat_model, digest(config.chat_key.get_secret_value()), config.chat_timeout
+    return _retriever(graph.url, json.dumps(locked, sort_keys=True), chat, graph, config)
 
 
 @st.cache_resource(show_spinner=False)
@@ -70,7 +77,7 @@ def _chat(config: Config) -> ChatModel | None:
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _retriever(
-    url: str, locked: str, chat_url: str, chat_model: str, _graph: Graph, _config: Config
+    url: str, locked: str, chat: tuple[str, str, str, float], _graph: Graph, _config: Config
 ) -> KnowledgeGraphRetriever:
     return KnowledgeGraphRetriever(
         store=_graph.store,
@@ -107,3 +114,8 @@ def _demo_url() -> str:
             demo.url = ensure_demo(progress=show, embedder=embedder())
             slot.empty()
     return demo.url
+
+
+def digest(value: Any) -> str:
+    """A short name for a value of JSON types, for keys and links."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

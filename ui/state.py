@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
-from kgcore.types import Scoring, SeedMode
+from kgcore.types import Scoring, SeedMode, Settings
 
 MAX_HOPS, TOP_K, HUB_LIMIT = 2, 20, 500
+Layout = Literal["columns", "force"]
 SCORINGS: tuple[Scoring, ...] = ("coverage", "edge")
+LAYOUTS: tuple[Layout, ...] = ("columns", "force")
+OF_THE_VIEW = frozenset({"step", "fact", "node", "near", "tab"})
+"""What the browser alone keeps in the link: a change of it costs no rerun."""
 _SEEDS = "seeds"
 
 
@@ -25,6 +30,7 @@ class Request:
     top_k: int
     scoring: Scoring
     seed_mode: SeedMode
+    entity_types: tuple[str, ...]
     relations: tuple[str, ...]
     hub_limit: int
     reranked: bool
@@ -39,9 +45,10 @@ def open_with(example: Mapping[str, Any] | None) -> None:
         return
     st.session_state["opened"] = True
     st.session_state[_SEEDS] = tuple(st.query_params.get_all(_SEEDS)) or None
+    set_layout(st.query_params.get("layout", ""))
     if "beam" in st.query_params and "auto" not in st.query_params:
         st.session_state["auto"] = False
-    if example and not st.query_params:
+    if example and not st.query_params.keys() - OF_THE_VIEW:
         use_example(example)
         _open_link()
 
@@ -69,6 +76,46 @@ def use_example(example: Mapping[str, Any]) -> None:
     if beam is not None:
         st.session_state["beam"] = beam
     set_seeds(None)
+
+
+def restore(request: Request) -> None:
+    """Sets every control as this request has it."""
+    st.session_state.update(
+        q=request.question,
+        hops=request.max_hops,
+        k=request.top_k,
+        scoring=request.scoring,
+        auto=request.beam_width is None,
+        seed_mode=request.seed_mode,
+        types=list(request.entity_types),
+        relations=list(request.relations),
+        hub_limit=request.hub_limit,
+        rerank=request.reranked,
+        summarize=request.summarize,
+        filter=json.dumps(request.filters, ensure_ascii=False) if request.filters else "",
+    )
+    if request.beam_width is not None:
+        st.session_state["beam"] = request.beam_width
+    set_seeds(request.entity_ids)
+
+
+def request_of(question: str, settings: Settings) -> Request:
+    """The request that a run with these settings answered."""
+    return Request(
+        question=question,
+        max_hops=settings.max_hops,
+        beam_width=None if settings.beam_auto else settings.beam_width,
+        top_k=settings.top_k,
+        scoring=settings.scoring,
+        seed_mode=settings.seed_mode,
+        entity_types=settings.entity_types,
+        relations=settings.relations,
+        hub_limit=settings.hub_limit,
+        reranked=settings.reranker is not None,
+        summarize=settings.summarize,
+        entity_ids=settings.entity_ids or None,
+        filters=settings.filters,
+    )
 
 
 def ask(question: str) -> None:
@@ -102,11 +149,24 @@ def set_seeds(entity_ids: tuple[str, ...] | None) -> None:
     st.session_state[_SEEDS] = entity_ids or None
 
 
-def put_seeds_in_link() -> None:
-    """No widget holds the seeds, so their part of the link is written here."""
+def layout() -> Layout:
+    """How the graph is laid out."""
+    found: Layout = st.session_state.get("layout", LAYOUTS[0])
+    return found
+
+
+def set_layout(name: str) -> None:
+    """Columns or force; anything else is columns."""
+    st.session_state["layout"] = name if name in LAYOUTS else LAYOUTS[0]
+
+
+def put_in_link() -> None:
+    """What no widget holds is written into the link here: the seeds and the layout."""
     seeds = list(chosen_seeds() or ())
-    if st.query_params.get_all(_SEEDS) != seeds:
-        if seeds:
-            st.query_params[_SEEDS] = seeds
+    for name, values in ((_SEEDS, seeds), ("layout", [layout()] if layout() != LAYOUTS[0] else [])):
+        if st.query_params.get_all(name) == values:
+            continue
+        if values:
+            st.query_params[name] = values
         else:
-            st.query_params.pop(_SEEDS, None)
+            st.query_params.pop(name, None)

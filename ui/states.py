@@ -6,10 +6,9 @@ import streamlit as st
 
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
-from kgcore.types import Description, End
-from kgcore.viz import cut, plain
+from kgcore.types import Description, End, Retrieval
+from kgcore.viz import count, cut, plain
 from ui import state
-from ui.answers import Answer
 from ui.chips import described
 from ui.text import escaped
 
@@ -18,18 +17,19 @@ PILLS = 5
 
 def empty(visible: Description, store: GraphStore, filter: AccessFilter) -> None:
     """Before a question: how much there is, and where one could begin."""
-    st.subheader("Ask a question")
-    st.write(f"{visible.entities:,} entities, {visible.edges:,} edges, {visible.documents:,} documents.")
+    st.subheader("Ask a question or add a seed")
+    entities = "1 entity" if visible.entities == 1 else f"{visible.entities:,} entities"
+    st.write(f"{entities}, {count(visible.edges, 'edge')}, {count(visible.documents, 'document')}.")
     hubs = store.hubs(filter, PILLS)
     if hubs:
         st.caption("Or ask about one of the best connected:")
         _ask_about(hubs)
 
 
-def nothing_found(answer: Answer, store: GraphStore, filter: AccessFilter) -> None:
+def nothing_found(retrieval: Retrieval, store: GraphStore, filter: AccessFilter) -> None:
     """Nothing when there are facts; else the same words whether facts are hidden or do not exist."""
-    trace = answer.retrieval.trace
-    if answer.retrieval.facts:
+    trace = retrieval.trace
+    if retrieval.facts:
         return
     if trace.settings.filters:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -8,7 +8,7 @@ from kgcore.viz import plain
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _JOINER = "\u2060"
-_LINKS_AND_EMOJI = re.compile(r"(?<=[:@.])(?=\S)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+_LINKS_AND_EMOJI = re.compile(r"(?<=[:@])(?=\S)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 
 
 def escaped(text: str, limit: int = 300) -> str:

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from kgcore.types import NO_NEW_WORDS, Candidate, Document, Retrieval, Trace
+from kgcore.types import NO_NEW_WORDS, Candidate, Document, PropertyValue, Retrieval, Trace
+from kgcore.viz.diff import Diff
 from kgcore.viz.frontier import Frontier, frontier, new_words
 from kgcore.viz.labels import UNNAMED, plain
 from kgcore.viz.sentences import said_at
 
 
-def evidence_payload(retrieval: Retrieval) -> dict[str, Any]:
-    """All that the evidence component needs for one run."""
+def evidence_payload(retrieval: Retrieval, diff: Diff | None = None) -> dict[str, Any]:
+    """All that the evidence component needs for one run, and what changed since the run that it is compared with."""
     trace = retrieval.trace
     found = frontier(trace)
     sources = {document.id: document for document in retrieval.source_documents}
     return {
-        "answer": retrieval.content if retrieval.context else "",
         "best": max((candidate.score for candidate in found.kept), default=0.0),
         "lastStep": len(trace.hops) + 1,
         "facts": [_fact(candidate, trace, found, sources) for candidate in _in_order(found)],
+        "entered": sorted(diff.entered) if diff else [],
+        "left": _left(diff, sources) if diff else [],
         "near": [_near(candidate, trace, found, sources) for candidate in found.near],
         "sources": _sources(found, retrieval.source_documents),
         "trace": _trace(retrieval),
@@ -61,6 +63,12 @@ def _fact(candidate: Candidate, trace: Trace, found: Frontier, sources: dict[str
     }
 
 
+def _left(diff: Diff, sources: dict[str, Document]) -> list[dict[str, Any]]:
+    """Facts of the run before, as they were there."""
+    found = frontier(diff.before)
+    return [{**_fact(candidate, diff.before, found, sources), "left": True} for candidate in diff.left]
+
+
 def _near(candidate: Candidate, trace: Trace, found: Frontier, sources: dict[str, Document]) -> dict[str, Any]:
     hop = trace.hops[candidate.hop - 1]
     return {**_fact(candidate, trace, found, sources), "beam": candidate.rank, "considered": hop.considered}
@@ -76,6 +84,7 @@ def _sources(found: Frontier, documents: tuple[Document, ...]) -> list[dict[str,
             "id": document.id,
             "title": plain(str(document.metadata.get("title") or document.id)),
             "about": _about(document),
+            "properties": _properties(document),
             "content": document.content,
             "facts": asserted[document.id],
         }
@@ -91,6 +100,18 @@ def _about(document: Document) -> str:
     if date := document.metadata.get("date") or document.metadata.get("year"):
         parts.append(plain(str(date)))
     return " · ".join(parts)
+
+
+def _properties(document: Document) -> list[list[str]]:
+    """A document's metadata as a person reads it, by name."""
+    return [
+        [plain(name), ", ".join(plain(str(one)) for one in _listed(value))]
+        for name, value in sorted(document.metadata.items())
+    ]
+
+
+def _listed(value: PropertyValue) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _trace(retrieval: Retrieval) -> dict[str, Any]:

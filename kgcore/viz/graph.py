@@ -1,189 +1,158 @@
-"""The beam frontier as a network: entities in columns, an edge a fact."""
+"""The beam frontier as a network: entities in columns or as springs pull them, an edge a fact."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pyvis.network import Network
 
 from kgcore.types import Candidate, Retrieval, Trace
+from kgcore.viz.diff import Diff
+from kgcore.viz.force import force
 from kgcore.viz.frontier import Frontier, frontier, new_words
-from kgcore.viz.labels import UNNAMED, count, cut, listed, node_labels, plain
-from kgcore.viz.layout import Place, Positions, place
+from kgcore.viz.labels import UNNAMED, cut, listed, node_labels, plain
+from kgcore.viz.layout import Kind, Layout, columns
+from kgcore.viz.limits import Drawn, drawn
+from kgcore.viz.nodes import Node, entered_nodes, node_title, nodes_of
 from kgcore.viz.steps import echo, steps
 
-NODE_KEYS = ("id", "label", "title", "name", "type", "degree", "hop", "near", "hub", "x", "y")
-EDGE_KEYS = ("id", "from", "to", "label", "title", "hop", "near", "inResult", "chain", "curve")
+NODE_KEYS = ("id", "label", "title", "name", "type", "degree", "hop", "near", "hub", "entered", "left", "x", "y")
+EDGE_KEYS = (
+    *("id", "from", "to", "label", "title", "hop", "near", "inResult", "entered", "left", "gone", "chain", "curve"),
+)
 PARALLEL_CURVE = 0.22
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Node:
-    entity_id: str
-    name: str
-    type: str
-    degree: int
-    hop: int
-    near: bool
-    reached: str
-    parent_id: str | None
+def graph_payload(
+    retrieval: Retrieval, known: Layout | None = None, *, diff: Diff | None = None, layout: Kind = "columns"
+) -> tuple[dict[str, Any], Layout]:
+    """All that the graph component needs for one run, and the layout to hand in with the next of the same question.
 
-
-def graph_payload(retrieval: Retrieval, known: Mapping[str, tuple[int, int]]) -> tuple[dict[str, Any], Positions]:
-    """All that the graph component needs for one run, and the positions to hand in with the next."""
+    What stands in `known` does not move; without it, or with one of the other kind, everything is placed anew. With a
+    `diff`, what entered the result is marked, and what left it is drawn too. No more is drawn than `limits` allow.
+    """
     trace = retrieval.trace
     found = frontier(trace)
-    nodes = _nodes(trace, found)
-    positions = _positions(nodes, known)
-    drawn, edges, *_ = _network(trace, found, nodes, positions).get_network_data()
+    shown = drawn(trace, found, diff.left if diff else ())
+    nodes = nodes_of(shown)
+    laid_out = _laid_out(nodes, shown, known if known and known.kind == layout else None, layout)
+    net_nodes, net_edges, *_ = _network(trace, found, shown, nodes, laid_out, diff).get_network_data()
     payload = {
+        "layout": layout,
+        "leftOut": shown.left_out,
         "echo": echo(trace),
         "steps": steps(trace),
-        "nodes": [_only(NODE_KEYS, node) for node in drawn],
-        "edges": [_only(EDGE_KEYS, edge) for edge in edges],
+        "nodes": [_only(NODE_KEYS, node) for node in net_nodes],
+        "edges": [_only(EDGE_KEYS, edge) for edge in net_edges],
     }
-    return payload, positions
+    return payload, laid_out
 
 
 def network(retrieval: Retrieval) -> Network:
     """The beam frontier as a pyvis network, placed in columns."""
     found = frontier(retrieval.trace)
-    nodes = _nodes(retrieval.trace, found)
-    return _network(retrieval.trace, found, nodes, _positions(nodes, {}))
+    shown = drawn(retrieval.trace, found)
+    nodes = nodes_of(shown)
+    return _network(retrieval.trace, found, shown, nodes, _laid_out(nodes, shown, None, "columns"), None)
 
 
-def _network(trace: Trace, found: Frontier, nodes: dict[str, _Node], positions: Positions) -> Network:
+def _laid_out(nodes: Sequence[Node], shown: Drawn, known: Layout | None, kind: Kind) -> Layout:
+    """In columns, near misses and what left are placed last, so that the others stand as if alone."""
+    if kind == "force":
+        links = [(c.parent_id, c.entity_id) for c in (*shown.kept, *shown.near, *shown.left)]
+        return force([node.place for node in nodes], links, known)
+    reached = columns([node.place for node in nodes if not (node.near or node.left)], known)
+    return columns([node.place for node in nodes if node.near or node.left], reached)
+
+
+def _network(
+    trace: Trace, found: Frontier, shown: Drawn, nodes: Sequence[Node], layout: Layout, diff: Diff | None
+) -> Network:
     """Directed, or pyvis drops parallel edges; no label is empty, or it shows the id."""
     net = Network(directed=True)
     labels = node_labels(
-        {node.entity_id: node.name for node in nodes.values()},
-        {node.entity_id: node.type for node in nodes.values()},
+        {node.entity_id: node.name for node in nodes},
+        {node.entity_id: node.type for node in nodes},
     )
-    for node in nodes.values():
-        x, y = positions[node.entity_id]
+    new_nodes = entered_nodes(shown, diff) if diff else set()
+    for node in nodes:
+        x, y = layout.places[node.entity_id]
         hub = node.entity_id in found.hubs
+        entered = node.entity_id in new_nodes
         net.add_node(
             node.entity_id,
-            label=labels[node.entity_id] or UNNAMED,
-            title=_node_title(node, hub=hub),
+            label=labels[node.entity_id],
+            title=node_title(node, hub=hub, entered=entered),
             name=plain(node.name) or UNNAMED,
             type=plain(node.type),
             degree=node.degree,
             hop=node.hop,
             near=node.near,
             hub=hub,
+            entered=entered,
+            left=node.left,
             x=x,
             y=y,
         )
-    for candidate, curve in _with_curves((*found.kept, *found.near), positions):
+    entered_facts = diff.entered if diff else frozenset()
+    left_facts = {candidate.fact.id for candidate in diff.left} if diff else set()
+    gone = {candidate.fact.id for candidate in shown.left}
+    for candidate, curve in _with_curves((*shown.kept, *shown.near, *shown.left), layout):
         fact = candidate.fact
+        marks = {"entered": fact.id in entered_facts, "left": fact.id in left_facts, "gone": fact.id in gone}
         net.add_edge(
             fact.source_id,
             fact.target_id,
             id=fact.id,
             label=cut(plain(fact.relation)),
-            title=_edge_title(candidate, trace, found),
+            title="\n".join(_edge_lines(candidate, trace, found, **marks)),
             hop=candidate.hop,
             near=candidate.fate == "beam_cut",
             inResult=fact.id in found.rank,
             chain=list(candidate.chain),
             curve=curve,
+            **marks,
         )
     return net
 
 
-def _nodes(trace: Trace, found: Frontier) -> dict[str, _Node]:
-    """Seeds, then what each hop reached, then what only near misses reach; each once, as it was first met."""
-    nodes: dict[str, _Node] = {}
-    for seed in trace.seeds:
-        reached = f"seed, found by {seed.found_by} ({seed.score:.2f})"
-        nodes.setdefault(
-            seed.entity_id,
-            _Node(
-                entity_id=seed.entity_id,
-                name=seed.name,
-                type=seed.type,
-                degree=seed.degree,
-                hop=0,
-                near=False,
-                reached=reached,
-                parent_id=None,
-            ),
-        )
-    for candidate in (*found.kept, *found.near):
-        for entity_id in (candidate.parent_id, candidate.entity_id):
-            nodes.setdefault(entity_id, _met(candidate, entity_id))
-    return nodes
-
-
-def _met(candidate: Candidate, entity_id: str) -> _Node:
-    fact = candidate.fact
-    far = entity_id == candidate.entity_id
-    return _Node(
-        entity_id=entity_id,
-        name=candidate.entity_name if far else candidate.parent_name,
-        type=fact.source_type if entity_id == fact.source_id else fact.target_type,
-        degree=candidate.degree if far else 0,
-        hop=candidate.hop if far else candidate.hop - 1,
-        near=candidate.fate == "beam_cut",
-        reached=f"hop {candidate.hop} from {plain(candidate.parent_name)}",
-        parent_id=candidate.parent_id if far else None,
-    )
-
-
-def _positions(nodes: dict[str, _Node], known: Mapping[str, tuple[int, int]]) -> Positions:
-    """Near misses are placed last, so that showing them moves nothing."""
-    places = {
-        near: [
-            Place(entity_id=node.entity_id, column=node.hop, parent_id=node.parent_id)
-            for node in nodes.values()
-            if node.near is near
-        ]
-        for near in (False, True)
-    }
-    return place(places[True], place(places[False], known))
-
-
-def _with_curves(candidates: tuple[Candidate, ...], positions: Positions) -> list[tuple[Candidate, float]]:
+def _with_curves(candidates: Iterable[Candidate], layout: Layout) -> list[tuple[Candidate, float]]:
     """Bends all but the first edge between two nodes, and those within a column: none hides another."""
     seen: Counter[tuple[str, ...]] = Counter()
     curved = []
     for candidate in candidates:
         ends = candidate.fact.source_id, candidate.fact.target_id
         pair = tuple(sorted(ends))
-        same_column = positions[ends[0]][0] == positions[ends[1]][0]
-        bend = seen[pair] + int(same_column)
+        in_column = layout.kind == "columns" and layout.places[ends[0]][0] == layout.places[ends[1]][0]
+        bend = seen[pair] + int(in_column)
         # An edge drawn from the other end bends the other way unless its sign is turned too.
         curved.append((candidate, round(PARALLEL_CURVE * bend * (1 if ends == pair else -1), 2)))
         seen[pair] += 1
     return curved
 
 
-def _node_title(node: _Node, *, hub: bool) -> str:
-    about = [plain(node.type)] if node.type else []
-    if node.degree:
-        about.append(count(node.degree, "edge"))
-    lines = [plain(node.name), " · ".join(about), node.reached]
-    if hub:
-        lines.append("a hub: it has too many edges to be walked through")
-    return "\n".join(line for line in lines if line)
-
-
-def _edge_title(candidate: Candidate, trace: Trace, found: Frontier) -> str:
+def _edge_lines(
+    candidate: Candidate, trace: Trace, found: Frontier, *, entered: bool, left: bool, gone: bool
+) -> Iterator[str]:
     fact = candidate.fact
-    lines = [f"{plain(fact.source)} —{plain(fact.relation)}→ {plain(fact.target)}"]
+    yield f"{plain(fact.source)} —{plain(fact.relation)}→ {plain(fact.target)}"
+    if gone:
+        yield "left the result: this walk does not keep it"
+        return
     if candidate.rank:
-        lines.append(f"hop {candidate.hop} · score {candidate.score:.3f} · rank {candidate.rank}")
+        yield f"hop {candidate.hop} · score {candidate.score:.3f} · rank {candidate.rank}"
     words = listed(new_words(candidate, trace))
-    lines.append(f"explains: {words}" if words else "no new words")
+    yield f"explains: {words}" if words else "no new words"
     if candidate.fate == "beam_cut":
-        lines.append(f"near miss: enters at beam {candidate.rank}")
+        yield f"near miss: enters at beam {candidate.rank}"
     elif fact.id not in found.rank:
-        lines.append("kept by the beam, cut from the result")
-    return "\n".join(lines)
+        yield "kept by the beam, cut from the result"
+    if left:
+        yield "left the result"
+    if entered:
+        yield "new in the result"
 
 
 def _only(keys: tuple[str, ...], item: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,13 +29,16 @@ _UNSEEN = {
 
 def plain(text: str, limit: int = LONGEST_NAME) -> str:
     """One line of what can be seen: no control, direction or zero-width characters, no lone surrogates."""
-    kept = text[: 8 * limit].translate(_UNSEEN)
-    visible = "".join(_visible(character) for character in kept)
+    visible = text[: 8 * limit]
+    if not (visible.isascii() and visible.isprintable()):
+        visible = "".join(_visible(character) for character in visible.translate(_UNSEEN))
     return cut(" ".join(visible.split()), limit)
 
 
 def cut(text: str, width: int = LABEL_WIDTH) -> str:
     """At most `width` columns, an ellipsis for what is left out; a wide character takes two."""
+    if text.isascii():
+        return text if len(text) <= width else text[: width - 1].rstrip() + "…"
     used = 0
     for index, character in enumerate(text):
         used += _columns(character)
@@ -45,15 +48,19 @@ def cut(text: str, width: int = LABEL_WIDTH) -> str:
 
 
 def node_labels(names: Mapping[str, str], types: Mapping[str, str]) -> dict[str, str]:
-    """A label an entity: its name, and its type where another entity has the same name."""
-    spoken = {entity_id: plain(name) for entity_id, name in names.items()}
-    same = Counter(name.casefold() for name in spoken.values())
-    name_width, type_width = TYPED_LABEL_WIDTHS
+    """A label an entity: its name, its type where another has the same name, its id where that is the same too."""
+    spoken = {entity_id: plain(name) or UNNAMED for entity_id, name in names.items()}
+    kinds = {entity_id: plain(types.get(entity_id, "")) for entity_id in names}
+    same_name = Counter(name.casefold() for name in spoken.values())
+    same_kind = Counter((name.casefold(), kinds[entity_id]) for entity_id, name in spoken.items())
+    name_width, aside_width = TYPED_LABEL_WIDTHS
     labels = {}
     for entity_id, name in spoken.items():
-        kind = plain(types.get(entity_id, ""))
-        if same[name.casefold()] > 1 and kind:
-            labels[entity_id] = f"{cut(name, name_width)} · {cut(kind, type_width)}"
+        kind = kinds[entity_id]
+        if same_kind[name.casefold(), kind] > 1:
+            labels[entity_id] = f"{cut(name, name_width)} · {_end(plain(entity_id), aside_width)}"
+        elif same_name[name.casefold()] > 1 and kind:
+            labels[entity_id] = f"{cut(name, name_width)} · {cut(kind, aside_width)}"
         else:
             labels[entity_id] = cut(name)
     return labels
@@ -72,6 +79,11 @@ def listed(words: Iterable[str]) -> str:
 def utf16_length(text: str) -> int:
     """How long JavaScript takes a text to be: offsets for the browser are counted in these."""
     return len(text.encode("utf-16-le", "replace")) // 2
+
+
+def _end(text: str, width: int) -> str:
+    """Of ids that differ, more often the ends do."""
+    return cut(text[::-1], width)[::-1]
 
 
 def _visible(character: str) -> str:

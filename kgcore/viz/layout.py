@@ -2,64 +2,162 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Literal
 
-COLUMN_GAP = 200
-ROW_GAP = 40
+Kind = Literal["columns", "force"]
+Point = tuple[int, int]
 
-Positions = dict[str, tuple[int, int]]
-"""Entity id -> where its middle is, in graph units (pixels at scale 1)."""
+COLUMN_GAP = 210
+SUBCOLUMN_GAP = 178
+ROW_GAP = 36
+ROWS = 24
+WIDEST = 1.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """The slots of one column: `across` sub-columns of `rows` rows; `x` and `y` are the first slot's middle."""
+
+    column: int
+    x: int
+    y: int
+    across: int
+    rows: int
+
+    @property
+    def right(self) -> int:
+        """The middle of the last sub-column."""
+        return self.x + (self.across - 1) * SUBCOLUMN_GAP
+
+    @property
+    def below(self) -> int:
+        """The height of the row that would come next."""
+        return self.y + self.rows * ROW_GAP
+
+    def slots(self) -> list[Point]:
+        """The middle of each slot, row by row."""
+        xs = [self.x + across * SUBCOLUMN_GAP for across in range(self.across)]
+        return [(x, self.y + row * ROW_GAP) for row in range(self.rows) for x in xs]
+
+    def middle(self, count: int) -> list[Point]:
+        """The first `count` slots of those rows in the middle that hold as many."""
+        first = (self.rows - -(-count // self.across)) // 2 * self.across
+        return self.slots()[first : first + count]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What must stay where it is while a question is asked with other settings.
+
+    `places` holds every node that was ever placed, by id: the middle of its box in graph units (pixels at scale 1).
+    A place once given stays taken, so a node that comes back finds it free. `bands` are the columns' slots.
+    """
+
+    kind: Kind
+    places: Mapping[str, Point] = field(default_factory=dict)
+    bands: tuple[Band, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A node that wants a place: its column, and the node whose height it would like to be at."""
+    """A node that wants a place: its column, and the node that it would like to be near."""
 
     entity_id: str
     column: int
     parent_id: str | None = None
 
 
-def place(wanted: Sequence[Place], known: Mapping[str, tuple[int, int]]) -> Positions:
-    """Positions for all wanted nodes and all known ones, which do not move.
+def columns(wanted: Sequence[Place], known: Layout | None = None) -> Layout:
+    """A layout for all wanted nodes and all known ones, which do not move.
 
-    The nodes of an untouched column stand centred, in the order of their parents and then as given. In
-    a column that holds some already, a node takes the free slot nearest to its parent's height. A place
-    once given stays taken, so a node that comes back finds it free.
+    A column of more than some 24 nodes is a band of sub-columns, so that the picture is not much higher than wide.
+    The nodes of a new column stand centred, in the order of their parents and then as given. In one that stands
+    already, a node takes the free slot nearest to its parent's height; when it is full, it goes on underneath.
     """
-    positions = dict(known)
-    for column in sorted({node.column for node in wanted}):
-        x = column * COLUMN_GAP
-        fresh = [node for node in wanted if node.column == column and node.entity_id not in positions]
-        fresh.sort(key=lambda node: _height_of_parent(node, positions))
-        taken = {y for at, y in positions.values() if at == x}
-        heights = _nearest_free(fresh, taken, positions) if taken else _centred(len(fresh))
-        positions.update((node.entity_id, (x, y)) for node, y in zip(fresh, heights, strict=True))
-    return positions
+    places = dict(known.places) if known else {}
+    bands = known.bands if known else ()
+    fresh = [node for node in wanted if node.entity_id not in places]
+    bands += _opened(Counter(node.column for node in fresh), bands, set(places.values()))
+    for column, nodes in groupby(sorted(fresh, key=lambda node: node.column), key=lambda node: node.column):
+        in_order = sorted(nodes, key=lambda node: _height_of_parent(node, places))
+        own = [band for band in bands if band.column == column]
+        if len(own) == 1 and own[0] not in (known.bands if known else ()):
+            places.update(zip((node.entity_id for node in in_order), own[0].middle(len(in_order)), strict=True))
+        else:
+            places.update(_nearest_free(in_order, own, places))
+    return Layout(kind="columns", places=places, bands=bands)
 
 
-def _height_of_parent(node: Place, positions: Positions) -> int:
-    return positions.get(node.parent_id or "", (0, 0))[1]
+def _opened(wanted: Counter[int], bands: tuple[Band, ...], taken: set[Point]) -> tuple[Band, ...]:
+    """A band to the right for each new column, and one underneath for what a full one cannot hold."""
+    free = Counter(band.column for band in bands for slot in band.slots() if slot not in taken)
+    known = {band.column for band in bands}
+    beside = _beside({column: count for column, count in wanted.items() if column not in known}, bands)
+    full = {
+        column: count - free[column] for column, count in wanted.items() if column in known and count > free[column]
+    }
+    return (*beside, *_underneath(full, (*bands, *beside)))
 
 
-def _centred(nodes: int) -> list[int]:
-    top = -(nodes - 1) * ROW_GAP // 2
-    return [top + row * ROW_GAP for row in range(nodes)]
+def _beside(counts: Mapping[int, int], bands: Sequence[Band]) -> list[Band]:
+    """Centred at height 0, with room for some rows more above and below."""
+    rows = max([_rows(counts), *(band.rows for band in bands[:1])])
+    right = max((band.right for band in bands), default=-COLUMN_GAP)
+    opened = []
+    for column, count in sorted(counts.items()):
+        across = -(-count // rows)
+        used = -(-count // across)
+        y = -(used - 1) * ROW_GAP // 2 - (rows - used) // 2 * ROW_GAP
+        opened.append(Band(column=column, x=right + COLUMN_GAP, y=y, across=across, rows=rows))
+        right = opened[-1].right
+    return opened
 
 
-def _nearest_free(fresh: Iterable[Place], taken: set[int], positions: Positions) -> list[int]:
-    heights = []
-    for node in fresh:
-        y = _free_slot(_height_of_parent(node, positions), taken)
-        taken.add(y)
-        heights.append(y)
-    return heights
+def _underneath(counts: Mapping[int, int], bands: Sequence[Band]) -> list[Band]:
+    """Below all that stands, under the column's own place where there is room."""
+    rows = _rows(counts, fewest=min(ROWS, max(counts.values(), default=1)))
+    top = max((band.below for band in bands), default=0)
+    opened: list[Band] = []
+    for column, count in sorted(counts.items()):
+        own = min(band.x for band in bands if band.column == column)
+        x = max([own, *(band.right + COLUMN_GAP for band in opened[-1:])])
+        opened.append(Band(column=column, x=x, y=top, across=-(-count // rows), rows=rows))
+    return opened
 
 
-def _free_slot(wanted: int, taken: set[int]) -> int:
-    """A column's heights are all whole rows apart, so a height that nobody has is free."""
-    one = min(taken)
-    nearest = one + round((wanted - one) / ROW_GAP) * ROW_GAP
-    return next(y for step in count() for y in (nearest + step * ROW_GAP, nearest - step * ROW_GAP) if y not in taken)
+def _rows(counts: Mapping[int, int], *, fewest: int = ROWS) -> int:
+    """The fewest rows with which the bands side by side are at most `WIDEST` times as wide as high."""
+    rows = fewest
+    while True:
+        across = [-(-count // rows) for count in counts.values()]
+        width = sum(COLUMN_GAP + (one - 1) * SUBCOLUMN_GAP for one in across)
+        if all(one == 1 for one in across) or width <= WIDEST * rows * ROW_GAP:
+            return rows
+        rows += max(1, rows // 8)
+
+
+def _nearest_free(nodes: Iterable[Place], bands: Iterable[Band], places: Mapping[str, Point]) -> dict[str, Point]:
+    """Each node in the free slot nearest to its parent's height, the leftmost of its row."""
+    taken = set(places.values())
+    rows: dict[int, list[int]] = {}
+    for x, y in sorted(slot for band in bands for slot in band.slots() if slot not in taken):
+        rows.setdefault(y, []).append(x)
+    heights = sorted(rows)
+    placed = {}
+    for node in nodes:
+        wanted = _height_of_parent(node, places)
+        at = bisect_left(heights, wanted)
+        y = min(heights[max(0, at - 1) : at + 1], key=lambda height: abs(height - wanted))
+        placed[node.entity_id] = rows[y].pop(0), y
+        if not rows[y]:
+            heights.remove(y)
+    return placed
+
+
+def _height_of_parent(node: Place, places: Mapping[str, Point]) -> int:
+    return places.get(node.parent_id or "", (0, 0))[1]

@@ -182,7 +182,7 @@ def test_an_unknown_field_is_a_warning(opened: Open) -> None:
 def test_an_empty_question_shows_where_to_begin(opened: Open) -> None:
     at = opened(hops="3")
     assert not at.exception
-    assert at.subheader[0].value == "Ask a question"
+    assert at.subheader[0].value == "Ask a question or add a seed"
     button(at, "Acme Capital").click()
     at.run()
     assert at.text_input(key="q").value == "Acme Capital"

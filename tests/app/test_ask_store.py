@@ -34,7 +34,7 @@ def test_another_store_has_no_demo_controls(opened: Open, monkeypatch: pytest.Mo
     store.close()
     monkeypatch.setenv("HOPSCOPE_STORE", address)
     at = opened()
-    assert at.subheader[0].value == "Ask a question"
+    assert at.subheader[0].value == "Ask a question or add a seed"
     assert not at.get("menu_button")
     assert "view_as" not in [select.key for select in at.selectbox]
     at.text_input(key="q").set_value("Whom does Adelaide know?")

@@ -212,6 +212,14 @@ class TestValues:
         whole = [int(i) if isinstance(i, float) and i.is_integer() and abs(i) < 2**63 else i for i in items]
         assert told == {(type(item).__name__, item) for item in whole}
 
+    def test_a_name_like_a_path_is_a_name(self, store: GraphStore) -> None:
+        odd = {"a/b": 1, "a~1b": 2, "a~b": 3, "~0": 4, "a": ("x",), "$.a": 5, "a.b": 6}
+        write(store, edge("e", "a", "R", "b", properties={**PUBLIC, **odd}))
+        assert {field: counted(store, field) for field in odd} == {
+            field: [("x" if field == "a" else value, 1)] for field, value in odd.items()
+        }
+        assert counted(store, "a/0") == counted(store, "$") == []
+
     def test_ties_and_the_limit(self, store: GraphStore) -> None:
         with_each(store, *(f"v{i:03}" for i in reversed(range(150))), "v149")
         assert counted(store, "p") == [("v149", 2), *((f"v{i:03}", 1) for i in range(99))]

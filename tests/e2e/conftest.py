@@ -81,13 +81,16 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 
 @contextmanager
-def running(folder: Path, *, store: str) -> Iterator[str]:
-    """A server of its own, with its own cache and its output in a file; ended when the block is."""
+def running(folder: Path, *, store: str, environment: dict[str, str] | None = None, home: Path = ROOT) -> Iterator[str]:
+    """A server of its own, with its own cache and its output in `server.log`; ended when the block is.
+
+    `home` is the folder of the `app.py` that is started.
+    """
     port = _free_port()
-    environment = {**os.environ, "HOPSCOPE_STORE": store, "HOPSCOPE_CACHE_DIR": str(folder)}
+    ours = {"HOPSCOPE_STORE": store, "HOPSCOPE_CACHE_DIR": str(folder), **(environment or {})}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     with (folder / "server.log").open("w") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(command, cwd=home, env=os.environ | ours, stdout=log, stderr=subprocess.STDOUT)
         try:
             url = f"http://127.0.0.1:{port}"
             _wait_until_healthy(url, server, folder / "server.log")

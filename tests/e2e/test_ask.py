@@ -184,6 +184,7 @@ def test_near_misses_are_drawn_when_asked_for(open_page: OpenPage, demo_url: str
     drawn = "return f.edges.get().filter((edge) => !edge.hidden && edge.dashes).length"
     assert frontier(page, drawn) == 0
     page.get_by_role("button", name="near miss", exact=True).click()
+    page.locator(".near-misses summary").click()
     assert frontier(page, drawn) == page.locator(".near").count() > 0
 
 

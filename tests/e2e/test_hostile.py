@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -19,6 +22,9 @@ HOSTILE = {
     "long": "long " * 400,
     "emoji": "👩‍🔬 🇪🇺",
     "quotes": "\"'`&lt;b&gt;\\",
+    "formula": '=HYPERLINK("https://example.invalid","a")',
+    "plus": "+1+cmd|' /C calc'!A0",
+    "hidden formula": "\u200b\t@SUM(1)",
 }
 START = "Zanzibar"
 
@@ -102,4 +108,59 @@ def test_a_hostile_question_filter_and_link_are_text(open_page: OpenPage, hostil
         f"{hostile_url}/?q=%3Cimg%20src%3Dx%20onerror%3Dwindow.ran%3D1%3E%20{START}&filter=%3Cimg%20src%3Dx%3E"
     )
     expect(page.get_by_role("alert").first).to_contain_text("not JSON", timeout=60_000)
+    nothing_ran(page)
+
+
+def test_a_downloaded_table_holds_no_formula(open_page: OpenPage, hostile_url: str) -> None:
+    page = open_page(f"{hostile_url}/?q={START}&hops=1")
+    expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE), timeout=60_000)
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Facts as CSV").click()
+    rows = list(csv.reader(Path(downloading.value.path()).read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == len(HOSTILE) + 1
+    cells = [cell for row in rows[1:] for cell in row if cell]
+    assert HOSTILE["image"] in cells
+    assert any("HYPERLINK" in cell for cell in cells)
+    assert [cell for cell in cells if cell.lstrip()[:1] in "=+@-" and not cell.replace(".", "").isdigit()] == []
+
+
+def test_a_hostile_link_is_shown_as_text(open_page: OpenPage, hostile_url: str) -> None:
+    question = f"<img src=x onerror=window.ran=1> [a](javascript:alert(1)) {START}"
+    page = open_page(f"{hostile_url}/?q={quote(question)}&hops=1")
+    expect(page.locator(".facts > ol > li").first).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Share").click()
+    expect(page.locator("[data-testid=stCode]")).to_contain_text("onerror")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="More").click()
+    page.get_by_label("Runs of this session").click()
+    expect(page.get_by_role("option").first).to_contain_text("<img src=x")
+    nothing_ran(page)
+
+
+def test_what_changed_and_a_document_are_text(open_page: OpenPage, hostile_url: str) -> None:
+    page = open_page(f"{hostile_url}/?q={START}&hops=1&k=50")
+    expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE), timeout=60_000)
+    page.get_by_label("Top k").fill("2")
+    page.get_by_label("Top k").press("Enter")
+    page.locator(".left-facts summary").click()
+    expect(page.locator(".left-facts li")).to_have_count(len(HOSTILE) - 2)
+    page.locator(".left-facts .row").first.click()
+    page.locator(".facts > ol > li .row").first.click()
+    page.get_by_role("button", name="Open document").click()
+    expect(page.get_by_role("dialog", name="Document")).to_be_visible()
+    nothing_ran(page)
+
+
+def test_a_saved_run_of_hostile_names_is_text(open_page: OpenPage, hostile_url: str) -> None:
+    page = open_page(f"{hostile_url}/?q={START}&hops=1")
+    expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE), timeout=60_000)
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Run as JSON").click()
+    page.locator("[data-testid=stFileUploader] input").set_input_files(
+        {"name": "<b>x</b>.json", "mimeType": "application/json", "buffer": Path(downloading.value.path()).read_bytes()}
+    )
+    expect(page.locator(".st-key-chips")).to_contain_text("A saved run, as it was: <b>x</b>.json")
+    expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE))
     nothing_ran(page)

@@ -1,0 +1,68 @@
+"""What can be taken along of a run: its link, its facts, the run itself; and a saved run opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from kgcore import KgError
+from kgcore.retrieve import facts_csv, read_run, run_json
+from kgcore.types import Retrieval
+from ui import state
+from ui.errors import show_error
+from ui.runs import Run, SavedRun, runs
+from ui.state import Request
+
+_REFUSED = "saved_refused"
+
+
+def share_popover(run: Run | SavedRun | None, request: Request) -> None:
+    """The menu of what can be saved, sent or opened."""
+    with st.popover("Share", key="share_popover", on_change="rerun"), st.container(width=360):
+        st.caption("This link opens the same view, under its reader's own eyes.")
+        st.code(_link(), language=None, wrap_lines=True)
+        if run is not None:
+            with st.container(horizontal=True, gap="small"):
+                _download("Facts as CSV", facts_csv, run.retrieval, "hopscope-facts.csv", "text/csv")
+                _download("Run as JSON", run_json, run.retrieval, "hopscope-run.json", "application/json")
+        st.file_uploader(
+            "Open a saved run", type="json", key="saved", on_change=_open, args=(request,), max_upload_size=20
+        )
+        if refused := st.session_state.get(_REFUSED):
+            show_error(refused)
+        st.caption("The graph as a picture: PNG, below the graph.")
+
+
+def close_saved() -> None:
+    """Back to what was shown before a saved run was opened."""
+    runs().saved = None
+
+
+def ask_saved_again(retrieval: Retrieval) -> None:
+    """Asks a saved run's question here, with its settings."""
+    runs().saved = None
+    state.restore(state.request_of(retrieval.trace.question, retrieval.trace.settings))
+
+
+def _link() -> str:
+    base = (st.context.url or "").partition("?")[0].rstrip("/") + "/"
+    query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
+    return f"{base}?{query}" if query else base
+
+
+def _download(label: str, write: Callable[[Retrieval], str], retrieval: Retrieval, name: str, mime: str) -> None:
+    st.download_button(label, lambda: write(retrieval), file_name=name, mime=mime, on_click="ignore", key=name)
+
+
+def _open(request: Request) -> None:
+    file = st.session_state["saved"]
+    st.session_state.pop(_REFUSED, None)
+    if file is None:
+        close_saved()
+        return
+    try:
+        runs().saved = SavedRun(name=file.name, retrieval=read_run(file.getvalue()), over=request)
+    except KgError as error:
+        st.session_state[_REFUSED] = error
