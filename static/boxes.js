@@ -7,6 +7,7 @@ const BEFORE_TEXT = 26;
 const AFTER_TEXT = 8;
 const FONT = 12;
 const SMALLEST = 0.34; // the scale under which text cannot be read, and is not painted
+export const READABLE = 0.8;
 const RADIUS = 4;
 const NODE_DASHES = { near: [4, 3], left: [1.5, 2.5] };
 
@@ -53,12 +54,20 @@ export function paintHalos(context, seen, colours) {
   }
 }
 
-/** The boxes that are in sight. Where text could not be read, only what is left of them: a frame and a hop's colour. */
+/** The boxes that are in sight. Where text could not be read, a frame and a hop's colour are left; what was picked can be. */
 export function paintBoxes(context, seen, colours, scale) {
   context.save();
   context.textBaseline = "middle";
   const paint = scale < SMALLEST ? paintPlain : paintFine;
-  for (const one of seen) paint(context, one, colours, one.look.faded ? 0.5 : 1);
+  for (const one of seen) {
+    const { box, look } = one;
+    const alpha = look.faded ? 0.5 : 1;
+    if (look.picked && scale < READABLE) {
+      context.translate(box.x, box.y);
+      context.scale(READABLE / scale, READABLE / scale);
+      paintFine(context, { ...one, box: { ...box, x: 0, y: 0 } }, colours, alpha);
+    } else paint(context, one, colours, alpha); // what was picked comes last: nothing follows at its scale
+  }
   context.restore();
 }
 

@@ -2,7 +2,7 @@
 
 import { button, el, hopMark, name } from "./dom.js";
 
-const ROWS_AT_ONCE = 200;
+const ROWS_AT_ONCE = 100;
 const FATES = { reranked_out: "cut by the reranker", top_k_cut: "cut by top k" };
 
 export class FactList {

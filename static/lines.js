@@ -5,6 +5,7 @@ import { HEIGHT } from "./boxes.js";
 const CLEAR = "rgba(0, 0, 0, 0)";
 const DASHES = { near: [6, 4], left: [1, 4] };
 const ARROWS_FROM = 0.4; // the scale from which arrows can be seen
+const LABELS_FROM = 0.45;
 const ARROW = 9;
 
 /** An edge for the network; without a look it is hidden. */
@@ -31,7 +32,8 @@ function bend(curve, layout) {
 }
 
 /** What the lines say that are labelled, in their middle, above all lines. */
-export function paintLabels(context, lines, colours) {
+export function paintLabels(context, lines, colours, scale) {
+  if (scale < LABELS_FROM) return;
   context.save();
   context.font = `11px ${colours.face}`;
   context.textAlign = "center";

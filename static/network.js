@@ -2,7 +2,7 @@
 // vis-network keeps the viewport, and draws the lines of a graph that is not large; boxes, and the lines of a large
 // graph, are painted here, so that a step or a selection changes nothing that the network holds.
 
-import { HEIGHT, boxesOf, isInside, paintBoxes, paintHalos } from "./boxes.js";
+import { HEIGHT, READABLE, boxesOf, isInside, paintBoxes, paintHalos } from "./boxes.js";
 import { el } from "./dom.js";
 import { isInSight, lineAt, paintLabels, paintLines, styledEdge } from "./lines.js";
 import { indexOf, sceneOf } from "./look.js";
@@ -20,7 +20,6 @@ const OPTIONS = {
 const EMPTY_LABEL = 14; // the side of a box without a label, to which its margins are added
 const LARGE = 800; // lines; with more, those that do not stand out are painted as plain strokes
 const PADDING = { top: 12, right: 16, bottom: 36, left: 16 }; // what was picked is shown at the foot
-const READABLE = 0.8;
 const TOOLTIP_DELAY = 150;
 const AHEAD = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -139,8 +138,9 @@ export class Frontier {
 
   paintOver(context) {
     if (!this.scene) return;
-    paintLabels(context, this.lines.filter((line) => this.isLabelled(line)), this.colours);
-    paintBoxes(context, this.inSight(), this.colours, this.network.getScale());
+    const scale = this.network.getScale();
+    paintLabels(context, this.lines.filter((line) => this.isLabelled(line)), this.colours, scale);
+    paintBoxes(context, this.inSight(), this.colours, scale);
   }
 
   isLabelled({ edge, look }) {
@@ -315,7 +315,6 @@ export class Frontier {
   resized() {
     if (!this.canvas.clientWidth) return;
     this.network.setSize("100%", "100%");
-    this.network.redraw();
     if (this.viewport?.auto) this.fit();
     else if (this.viewport) this.look(this.viewport);
     else this.place();
@@ -339,5 +338,6 @@ export class Frontier {
     clearTimeout(this.timer);
     this.watcher.disconnect();
     this.network.destroy();
+    this.data = this.scene = null;
   }
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kgcore import KnowledgeGraphRetriever, open_store, read_ontology
 from kgcore.config import Config
@@ -29,7 +30,8 @@ class Graph:
 
 def open_graph(url: str, config: Config) -> Graph:
     """The graph at an address, or for "" the demo, built first where it must be. Raises KgError."""
-    address = url or _demo_url()
+    slot = st.empty()  # always, so that what stands below it keeps its place
+    address = url or _demo_url(slot)
     return Graph(url=address, store=open_store_at(address, config), demo=not url)
 
 
@@ -102,11 +104,10 @@ def _demo() -> _Demo:
     return _Demo()
 
 
-def _demo_url() -> str:
+def _demo_url(slot: DeltaGenerator) -> str:
     demo = _demo()
     with demo.lock:
         if not demo.url:
-            slot = st.empty()
 
             def show(done: int, total: int, what: str) -> None:
                 slot.progress(min(1.0, done / max(1, total)), text=f"Building the demo graph: {what}")

@@ -12,7 +12,7 @@ from kgcore.config import Config
 from kgcore.types import Description
 from ui import identity, state
 from ui.answers import Fault
-from ui.filter_builder import filter_popover
+from ui.filter_builder import filter_popover, forget_drafts
 from ui.identity import Asker
 from ui.more import more_popover
 from ui.text import escaped
@@ -92,6 +92,7 @@ def _new_question() -> None:
 def _use_example(examples: list[dict[str, Any]]) -> None:
     chosen = st.session_state["example"]
     if chosen is not None:
+        forget_drafts()
         state.use_example(examples[chosen])
 
 

@@ -12,7 +12,7 @@ from kgcore.viz.layout import Layout, Place, Point
 
 CELL_WIDTH = 172
 CELL_HEIGHT = 44
-CELLS_A_NODE = 3.0
+CELLS_A_NODE = 2.4
 ASPECT = 1.5
 SEED = 7
 ROUNDS = 60

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgcore import IngestError, Retrieval, answered, facts_csv, read_run, run_json
@@ -20,6 +20,8 @@ from kgcore.types import HAS_ATTRIBUTE, Chunk
 from kgcore.viz import diff, evidence_payload, graph_payload
 from tests.contract.graphs import PUBLIC, edge, only
 from tests.data.build import JANE, graph, offline, retriever
+from tests.property.conftest import stored
+from tests.property.strategies import LOCK, QUESTIONS, Graph, graphs
 
 ODD = st.one_of(
     st.none(),
@@ -108,6 +110,26 @@ def test_a_changed_run_is_refused_or_can_be_shown(data: st.DataObject) -> None:
         read = read_run(json.dumps(plain))
     except IngestError:
         return
+    show(read, real_runs()[0])
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(graphs(), st.sampled_from(QUESTIONS), st.data())
+def test_whatever_a_walk_leaves_comes_back_and_can_be_shown(graph: Graph, question: str, data: st.DataObject) -> None:
+    seeds = data.draw(st.just([]) | st.lists(st.sampled_from(graph.nodes or ("",)), min_size=1, max_size=3))
+    options = {
+        "max_hops": data.draw(st.integers(1, 4)),
+        "beam_width": data.draw(st.none() | st.integers(1, 5)),
+        "top_k": data.draw(st.sampled_from([50, 5, 2])),
+        "hub_limit": data.draw(st.sampled_from([3, 1, 500])),
+        "document_reranker": data.draw(st.sampled_from([None, MaxSimReranker(offline())])),
+        "entity_ids": seeds if graph.nodes else None,
+    }
+    with stored(*graph.edges, entities=graph.entities) as store:
+        run = retriever(store, filters=LOCK).retrieve(question, **options)
+    text = run_json(run)
+    read = read_run(text)
+    assert read == run and run_json(read) == text
     show(read, real_runs()[0])
 
 

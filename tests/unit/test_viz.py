@@ -23,7 +23,7 @@ from kgcore.types import (
     Word,
 )
 from kgcore.viz import evidence_payload, graph_payload, network
-from kgcore.viz.layout import COLUMN_GAP, ROW_GAP, Place, place
+from kgcore.viz.layout import COLUMN_GAP
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "What system does Jane Doe's employer use?"
@@ -168,15 +168,15 @@ def retrieval(*, second_hop: bool = True, question: str = QUESTION) -> Retrieval
 
 
 def test_nodes_stand_in_the_column_of_the_hop_that_reached_them() -> None:
-    payload, positions = graph_payload(retrieval(), {})
+    payload, layout = graph_payload(retrieval())
     hops = {node["id"]: node["hop"] for node in payload["nodes"]}
     assert hops == {"jane-doe": 0, "acme-capital": 1, "risk-team": 1, "bob": 1, "helios": 2, "atlas": 2}
     assert {node["id"]: node["x"] for node in payload["nodes"]} == {id: hop * COLUMN_GAP for id, hop in hops.items()}
-    assert {node["id"]: (node["x"], node["y"]) for node in payload["nodes"]} == positions
+    assert {node["id"]: (node["x"], node["y"]) for node in payload["nodes"]} == layout.places
 
 
 def test_an_edge_is_a_fact_with_what_became_of_it() -> None:
-    edges = {edge["id"]: edge for edge in graph_payload(retrieval(), {})[0]["edges"]}
+    edges = {edge["id"]: edge for edge in graph_payload(retrieval())[0]["edges"]}
     assert {id for id, edge in edges.items() if edge["near"]} == {"jane-doe|KNOWS|bob"}
     assert {id for id, edge in edges.items() if not edge["inResult"]} == {
         "jane-doe|KNOWS|bob",
@@ -188,28 +188,12 @@ def test_an_edge_is_a_fact_with_what_became_of_it() -> None:
 
 
 def test_a_surviving_node_does_not_move_when_the_walk_changes() -> None:
-    _, one_hop = graph_payload(retrieval(second_hop=False), {})
+    _, one_hop = graph_payload(retrieval(second_hop=False))
     _, two_hops = graph_payload(retrieval(), one_hop)
-    assert {id: two_hops[id] for id in one_hop} == one_hop
-    assert len(set(two_hops.values())) == len(two_hops) == 6
+    assert {id: two_hops.places[id] for id in one_hop.places} == one_hop.places
+    assert len(set(two_hops.places.values())) == len(two_hops.places) == 6
     _, back = graph_payload(retrieval(second_hop=False), two_hops)
     assert back == two_hops
-
-
-def test_a_new_node_takes_the_free_slot_nearest_to_its_parent() -> None:
-    known = {"a": (0, 0), "b": (COLUMN_GAP, -ROW_GAP), "c": (COLUMN_GAP, 0)}
-    wanted = [Place(entity_id="d", column=1, parent_id="a"), Place(entity_id="e", column=1, parent_id="a")]
-    assert place(wanted, known) == {**known, "d": (COLUMN_GAP, ROW_GAP), "e": (COLUMN_GAP, 2 * ROW_GAP)}
-
-
-def test_a_column_follows_the_heights_of_its_parents() -> None:
-    known = {"high": (0, -100), "low": (0, 100)}
-    wanted = [
-        Place(entity_id="x", column=1, parent_id="low"),
-        Place(entity_id="y", column=1, parent_id="high"),
-    ]
-    positions = place(wanted, known)
-    assert positions["y"][1] < positions["x"][1]
 
 
 def test_parallel_edges_and_their_reverses_are_told_apart() -> None:
@@ -220,14 +204,14 @@ def test_parallel_edges_and_their_reverses_are_told_apart() -> None:
     walked = tuple(candidate(one, "jane-doe", [], rank) for rank, one in enumerate((there, also, back), start=1))
     hop = dataclasses.replace(base.trace.hops[0], candidates=walked)
     trace = dataclasses.replace(base.trace, hops=(hop,), result=tuple(one.fact.id for one in walked))
-    edges = graph_payload(dataclasses.replace(base, trace=trace), {})[0]["edges"]
+    edges = graph_payload(dataclasses.replace(base, trace=trace))[0]["edges"]
     # From the same side: a curve's sign is against the direction in which its edge is drawn.
     bends = [edge["curve"] * (1 if edge["from"] < edge["to"] else -1) for edge in edges]
     assert len(set(bends)) == 3
 
 
 def test_the_echo_spells_the_question_with_the_hop_of_each_word() -> None:
-    pieces = graph_payload(retrieval(), {})[0]["echo"]
+    pieces = graph_payload(retrieval())[0]["echo"]
     assert "".join(piece["text"] for piece in pieces) == QUESTION
     assert {piece["text"]: piece["hop"] for piece in pieces if "hop" in piece} == {
         "system": 2,
@@ -236,12 +220,12 @@ def test_the_echo_spells_the_question_with_the_hop_of_each_word() -> None:
         "use": 2,
     }
     assert all(
-        piece["hop"] is None for piece in graph_payload(retrieval(second_hop=False), {})[0]["echo"] if "hop" in piece
+        piece["hop"] is None for piece in graph_payload(retrieval(second_hop=False))[0]["echo"] if "hop" in piece
     )
 
 
 def test_steps_say_what_each_hop_kept_and_explained() -> None:
-    steps = graph_payload(retrieval(), {})[0]["steps"]
+    steps = graph_payload(retrieval())[0]["steps"]
     assert [step["label"] for step in steps] == ["Seeds 1", "Hop 1 2/37", "Hop 2 2/122", "Result 3"]
     assert steps[2]["caption"] == "Hop 2 kept 2 of 122 facts · 5 beyond the shortlist · explains: system, use"
     assert steps[3]["caption"] == "3 facts of 4 kept by the beams · 1 cut by top k 3"
@@ -282,7 +266,7 @@ def test_a_fact_kept_at_a_later_hop_is_no_near_miss() -> None:
     earlier = dataclasses.replace(uses, hop=1, fate="beam_cut", rank=9)
     hop = dataclasses.replace(base.trace.hops[0], candidates=(*base.trace.hops[0].candidates, earlier))
     trace = dataclasses.replace(base.trace, hops=(hop, base.trace.hops[1]))
-    edges = graph_payload(dataclasses.replace(base, trace=trace), {})[0]["edges"]
+    edges = graph_payload(dataclasses.replace(base, trace=trace))[0]["edges"]
     assert [edge["near"] for edge in edges if edge["id"] == uses.fact.id] == [False]
 
 
@@ -297,7 +281,7 @@ def test_the_sentence_is_marked_in_the_units_of_the_browser() -> None:
 def test_an_empty_name_does_not_show_an_id() -> None:
     base = retrieval()
     seed = dataclasses.replace(base.trace.seeds[0], name="\u200b")
-    payload, _ = graph_payload(dataclasses.replace(base, trace=dataclasses.replace(base.trace, seeds=(seed,))), {})
+    payload, _ = graph_payload(dataclasses.replace(base, trace=dataclasses.replace(base.trace, seeds=(seed,))))
     assert payload["nodes"][0]["label"] == payload["nodes"][0]["name"] == "(unnamed)"
 
 
@@ -305,7 +289,7 @@ def test_an_empty_walk_draws_its_seeds() -> None:
     base = retrieval()
     trace = dataclasses.replace(base.trace, hops=(), result=())
     empty = dataclasses.replace(base, trace=trace, facts=(), source_documents=())
-    payload, _ = graph_payload(empty, {})
+    payload, _ = graph_payload(empty)
     assert [node["id"] for node in payload["nodes"]] == ["jane-doe"]
     assert [step["label"] for step in payload["steps"]] == ["Seeds 1", "Result 0"]
     assert evidence_payload(empty)["facts"] == []
@@ -322,7 +306,8 @@ def test_the_payload_is_json_and_the_same_in_every_process() -> None:
     script = (
         f"import json, sys; sys.path[:0] = {paths!r}\n"
         "from test_viz import retrieval\nfrom kgcore.viz import evidence_payload, graph_payload\n"
-        "print(json.dumps([graph_payload(retrieval(), {}), evidence_payload(retrieval())]))"
+        "graphs = [graph_payload(retrieval(), layout=kind)[0] for kind in ('columns', 'force')]\n"
+        "print(json.dumps([*graphs, evidence_payload(retrieval())]))"
     )
     outputs = {
         subprocess.run(
@@ -335,4 +320,4 @@ def test_the_payload_is_json_and_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(outputs) == 1
-    assert json.loads(outputs.pop())[0][0]["nodes"]
+    assert json.loads(outputs.pop())[0]["nodes"]
