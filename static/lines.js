@@ -28,7 +28,7 @@ export function styledEdge(edge, look, layout, colours) {
 function bend(curve, layout) {
   if (curve !== 0) return { enabled: true, type: curve > 0 ? "curvedCW" : "curvedCCW", roundness: Math.abs(curve) };
   if (layout === "force") return { enabled: false };
-  return { enabled: true, type: "cubicBezier", forceDirection: "horizontal", roundness: 0.4 };
+  return { enabled: true, type: "cubicBezier", forceDirection: "horizontal", roundness: 0.25 };
 }
 
 /** What the lines say that are labelled, in their middle, above all lines. */

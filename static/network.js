@@ -13,7 +13,7 @@ const OPTIONS = {
   autoResize: false,
   physics: false,
   layout: { improvedLayout: false },
-  interaction: { dragNodes: false, hover: false, selectable: false, zoomSpeed: 1 },
+  interaction: { dragNodes: false, hover: false, selectable: false },
   nodes: { shape: "box", borderWidth: 0, chosen: false, color: { background: CLEAR, border: CLEAR } },
   edges: { chosen: false, arrowStrikethrough: false, arrows: { to: { enabled: true, scaleFactor: 0.5 } } },
 };

@@ -248,8 +248,6 @@ class OpenAIChat:
                         return
         except openai.APITimeoutError as error:
             raise self._explain(error) from None
-        except openai.APIConnectionError:
-            raise self._broken_off() from None
         except openai.APIError as error:
             raise self._broken_off(self._said(error)) from None
         except _SHAPELESS:

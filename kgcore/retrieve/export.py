@@ -37,7 +37,7 @@ _SAVED: TypeAdapter[Retrieval | None] = TypeAdapter(
 )
 _REMEDY = "Open a run that Hopscope saved."
 # What a spreadsheet calculates, after anything that cannot be seen; some take the full-width signs too.
-_FORMULA = regex.compile(r"[\s\p{C}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠]")
+_FORMULA = regex.compile(r"[\s\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠]")
 
 
 def retrieval_dict(result: Retrieval) -> dict[str, Any]:

@@ -39,3 +39,23 @@ def test_another_store_has_no_demo_controls(opened: Open, monkeypatch: pytest.Mo
     assert "view_as" not in [select.key for select in at.selectbox]
     at.text_input(key="q").set_value("Whom does Adelaide know?")
     assert facts(at.run()) == [("Adelaide", "KNOWS", "Bob")]
+
+
+def test_a_question_without_a_seed_names_the_nearest(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without vectors nothing is near by meaning: what begins alike is offered, and one press asks about it."""
+    address = f"duckdb:///{tmp_path / 'own.duckdb'}"
+    store = open_store(address, create=True)
+    entities = [Entity(id="a", type="T", name="Adelaide"), Entity(id="b", type="T", name="Bob")]
+    edge = Edge(id="e", source_id="a", target_id="b", relation="KNOWS", src_name="Adelaide", dst_name="Bob")
+    write_graph(store, entities, [edge])
+    store.close()
+    monkeypatch.setenv("HOPSCOPE_STORE", address)
+    at = opened(q="Who is Adel?")
+    assert not at.exception
+    assert r"No entity matches **Who is Adel\?**." in [text.value for text in at.markdown]
+    pills = [button for button in at.button if (button.key or "").startswith("about_")]
+    assert [pill.label for pill in pills] == ["Adelaide · T · 1 edge"]
+    pills[0].click()
+    assert facts(at.run()) == [("Adelaide", "KNOWS", "Bob")]

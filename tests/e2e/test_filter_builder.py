@@ -139,18 +139,27 @@ def add_row(page: Page, number: int, field: str, operator: str) -> None:
     page.keyboard.press("Enter")
     box = settled(page, f"Field of condition {number}")
     press_until_focused(page, "Shift+Tab", f"Field of condition {number}")
+    idle(page)
     page.keyboard.type(field)
+    expect(page.get_by_role("option").first).to_contain_text(field)
     page.keyboard.press("Enter")
     expect(box).to_have_value(re.compile(f"^{field}"))
+    idle(page)
     expect(settled(page, f"Operator of condition {number}")).to_be_enabled()
     press_until_focused(page, "Tab", f"Operator of condition {number}")
     page.keyboard.type(operator)
+    expect(page.get_by_role("option").first).to_have_text(operator)
     page.keyboard.press("Enter")
     expect(page.get_by_label(f"Operator of condition {number}", exact=True)).to_have_value(operator)
     drawn = page.get_by_test_id("stMultiSelect" if operator == "in" else "stSelectbox")
     expect(drawn.get_by_label(f"Value of condition {number}", exact=True)).to_have_count(1)
     settled(page, f"Value of condition {number}")
     press_until_focused(page, "Tab", f"Value of condition {number}")
+
+
+def idle(page: Page) -> None:
+    """The page has drawn what the last change made of it."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def press_until_focused(page: Page, key: str, name: str) -> None:

@@ -4,125 +4,29 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import functools
-import hashlib
-import json
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
 from bench.walks import walk
-from kgcore.types import Retrieval, Trace
-from kgcore.viz import Layout, diff, graph_payload
+from kgcore.types import Retrieval
 from tests.e2e.conftest import OpenPage
+from tests.e2e.graph_panel import Panel, serving
 
-STATIC = Path(__file__).parents[2] / "static"
 BACKGROUND = {"light": (255, 255, 255), "dark": (18, 22, 28)}
-HARNESS = """<!doctype html><meta charset="utf-8"><title>Graph</title>
-<style>
-body { margin: 0; --st-background-color: rgb(255, 255, 255); --st-secondary-background-color: #f3f5f7;
-  --st-text-color: #111827; --st-border-color: #cfd5dc; --st-primary-color: #0072b2; --st-font: sans-serif; }
-@media (prefers-color-scheme: dark) { body { --st-background-color: rgb(18, 22, 28);
-  --st-secondary-background-color: #1e242d; --st-text-color: #eef1f5; --st-border-color: #3a4350; } }
-#host { width: 716px; }
-</style><button id="before">before</button><div id="host"></div>
-<script type="module">
-import graph from "./graph.js";
-const root = document.getElementById("host").attachShadow({ mode: "open" });
-const style = document.createElement("style");
-style.textContent = await (await fetch("component.css")).text();
-const parentElement = document.createElement("div");
-root.append(style, parentElement);
-window.actions = [];
-window.show = (data) => graph({ data, parentElement, setTriggerValue: (name, value) => window.actions.push(value) });
-window.ready = true;
-</script>"""
-
-
-class Handler(SimpleHTTPRequestHandler):
-    def do_GET(self) -> None:
-        if self.path != "/":
-            return super().do_GET()
-        body = HARNESS.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        return None
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
-def harness_url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(STATIC)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-    server.server_close()
-
-
-@dataclasses.dataclass
-class Panel:
-    """A page with nothing but the graph panel."""
-
-    page: Page
-    layout: Layout | None = None
-
-    def show(self, run: Retrieval, *, tidy: bool = False, live: bool = True, before: Trace | None = None) -> None:
-        known = None if tidy else self.layout
-        change = diff(before, run.trace) if before else None
-        graph, self.layout = graph_payload(run, known, diff=change)
-        shared = {
-            "id": hashlib.sha256(json.dumps([graph, live]).encode()).hexdigest(),
-            "subject": "s",
-            "facts": [edge["id"] for edge in graph["edges"]],
-            "nodes": [node["id"] for node in graph["nodes"]],
-            "top": run.trace.result[0] if run.trace.result else None,
-            "lastStep": len(run.trace.hops) + 1,
-            "live": live,
-        }
-        self.page.evaluate("data => window.show(data)", {"view": "v", "run": shared, "graph": graph})
-        self.drawn()
-
-    def drawn(self) -> None:
-        """Two frames later."""
-        self.page.evaluate("() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
-
-    def ask(self, script: str, argument: Any = None) -> Any:
-        """Runs `script` with `f` as the drawn frontier."""
-        return self.page.locator(".canvas").evaluate(
-            f"(canvas, argument) => {{ const f = canvas.frontier; {script} }}", argument
-        )
-
-    def on_screen(self) -> dict[str, list[float]]:
-        script = "return Object.fromEntries([...f.shown].map((id) => {"
-        script += "const p = f.network.canvasToDOM(f.network.getPosition(id)); return [id, [p.x, p.y]] }))"
-        return self.ask(script)  # type: ignore[no-any-return]
-
-    def click(self, node: str) -> None:
-        x, y = self.on_screen()[node]
-        self.page.locator(".canvas").click(position={"x": x, "y": y})
-
-    @property
-    def picked(self) -> str | None:
-        return self.ask("return f.view.state.node")  # type: ignore[no-any-return]
-
-    @property
-    def actions(self) -> list[dict[str, Any]]:
-        return self.page.evaluate("window.actions")  # type: ignore[no-any-return]
+def panel_url() -> Iterator[str]:
+    with serving() as url:
+        yield url
 
 
 @pytest.fixture
-def panel(open_page: OpenPage, harness_url: str, request: pytest.FixtureRequest) -> Panel:
-    page = open_page(harness_url, scheme=getattr(request, "param", "light"))
+def panel(open_page: OpenPage, panel_url: str, request: pytest.FixtureRequest) -> Panel:
+    page = open_page(panel_url, scheme=getattr(request, "param", "light"))
     page.wait_for_function("window.ready")
     return Panel(page)
 
@@ -271,14 +175,19 @@ class TestDiff:
     @in_both_schemes
     def test_what_is_new_has_a_halo(self, panel: Panel) -> None:
         run = walk((4, 5))
-        halo = """const [r, g, b] = f.colours.halo.match(/\\w\\w/g).map((part) => parseInt(part, 16)); let found = 0;
-            for (let at = 0; at < data.length; at += 4)
-                if (data[at] === r && data[at + 1] === g && data[at + 2] === b) found++;
-            return found"""
+        halo = """const { x, y } = f.boxes.get("e2-2");
+            const { from, to } = f.lines.find(({ edge, look }) => edge.id.includes("e2-2") && !look.onChain);
+            const points = [{ x, y: y - 14 }, { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 }];
+            const halo = f.colours.halo.match(/\\w\\w/g).map((part) => parseInt(part, 16));
+            const isHalo = (at) => [0, 1, 2].every((part) => Math.abs(data[at + part] - halo[part]) < 3);
+            return points.map((point) => f.network.canvasToDOM(point)).map(({ x, y }) => {
+                const near = [-4, -3, -2, 0, 2, 3, 4].map((aside) => Math.round(x) + aside);
+                return near.some((x) => isHalo(4 * (Math.round(y) * bitmap.width + x)));
+            })"""
         panel.show(run)
-        assert pixels(panel, halo) == 0
+        assert pixels(panel, halo) == [False, False]
         panel.show(run, before=shorter(run).trace)
-        assert pixels(panel, halo) > 5 * 300
+        assert pixels(panel, halo) == [True, True]
 
 
 class TestFind:

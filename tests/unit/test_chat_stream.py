@@ -91,8 +91,13 @@ class TestPieces:
         answer = chat.stream("s", "u")
         assert next(answer) == "and so on,"
         assert not server.gone.is_set()
-        answer.close()  # type: ignore[attr-defined]
+        answer.close()
         assert server.gone.wait(10)
+
+    def test_end_with_the_reason_to_end(self, server: ChatServer, chat: OpenAIChat) -> None:
+        body = event(chunk({"content": "Paris"}, "stop")) + event({"error": "too late"})
+        server.reply(body, content_type="text/event-stream")
+        assert list(chat.stream("s", "u")) == ["Paris"]
 
     def test_of_many_streams_do_not_mix(self, server: ChatServer, chat: OpenAIChat) -> None:
         for word in ("one", "two"):

@@ -139,27 +139,33 @@ class TestColumns:
         assert overlap(dict(after.places)) == []
 
 
+def cells(layout: Layout, one: str, other: str) -> float:
+    """How far apart two nodes stand, in cells."""
+    (ax, ay), (bx, by) = layout.places[one], layout.places[other]
+    return math.hypot((ax - bx) / CELL_WIDTH, (ay - by) / CELL_HEIGHT)
+
+
 class TestForce:
     def test_a_child_stands_nearer_to_its_parent_than_to_others(self) -> None:
         """Two stars side by side come out as two stars."""
         stars = [Place(entity_id=f"s{star}", column=0) for star in range(2)]
         layout = by_springs([*stars, *hop(1, 24, ["s0", "s1"])])
-
-        def away(a: str, b: str) -> float:
-            (ax, ay), (bx, by) = layout.places[a], layout.places[b]
-            return math.hypot((ax - bx) / CELL_WIDTH, (ay - by) / CELL_HEIGHT)
-
-        nearer = [away(f"1-{index}", f"s{index % 2}") < away(f"1-{index}", f"s{1 - index % 2}") for index in range(24)]
+        nearer = [
+            cells(layout, f"1-{index}", f"s{index % 2}") < cells(layout, f"1-{index}", f"s{1 - index % 2}")
+            for index in range(24)
+        ]
         assert sum(nearer) > 20
 
-    def test_a_new_node_comes_near_its_parent(self) -> None:
-        known = by_springs([SEED, *hop(1, 10), *hop(2, 30, [f"1-{index}" for index in range(10)])])
-        after = by_springs([SEED, *hop(1, 10), Place(entity_id="new", column=2, parent_id="1-4")], known)
-        (x, y), (px, py) = after.places["new"], after.places["1-4"]
-        assert math.hypot((x - px) / CELL_WIDTH, (y - py) / CELL_HEIGHT) < 4
+    def test_a_new_node_comes_near_its_parent_wherever_that_stands(self) -> None:
+        wanted = [SEED, *hop(1, 10), *hop(2, 30, [f"1-{index}" for index in range(10)])]
+        aside = {id: (x + 20 * CELL_WIDTH, y) for id, (x, y) in by_springs(wanted).places.items()}
+        after = by_springs(
+            [*wanted, Place(entity_id="new", column=2, parent_id="1-4")], Layout(kind="force", places=aside)
+        )
+        assert cells(after, "new", "1-4") < 4
 
     def test_what_nothing_joins_stays_in_the_picture(self) -> None:
-        lonely = [Place(entity_id=f"s{index}", column=0) for index in range(1, 4)]
-        places = by_springs([SEED, *lonely, *hop(1, 20)]).places
-        middle = sum(y for _, y in places.values()) / len(places)
-        assert all(abs(places[node.entity_id][1] - middle) < 12 * CELL_HEIGHT for node in lonely)
+        lonely = [Place(entity_id=f"s{index}", column=0) for index in range(1, 5)]
+        layout = by_springs([SEED, *lonely, *hop(1, 40)])
+        farthest = max(cells(layout, "s0", f"1-{index}") for index in range(40))
+        assert all(cells(layout, "s0", node.entity_id) < farthest for node in lonely)
