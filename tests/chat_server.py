@@ -86,8 +86,7 @@ class ChatServer:
         They are fetched while they are sent, so a generator can wait for something, or never end. Without a
         `finish_reason` the stream breaks off after them.
         """
-        parts = _events(pieces, finish_reason)
-        self._replies.append(Reply(parts=parts, headers={"Content-Type": "text/event-stream; charset=utf-8"}))
+        self.reply(_events(pieces, finish_reason), content_type="text/event-stream; charset=utf-8")
 
     def reply(
         self,
@@ -98,12 +97,14 @@ class ChatServer:
         headers: Mapping[str, str] | None = None,
         delay: float = 0.0,
     ) -> None:
-        """Queue any response; a body that is not text is sent as JSON."""
-        text = body if isinstance(body, str) else json.dumps(body)
+        """Queue any response; a body that is not text is sent as JSON, an iterator of bytes part by part."""
+        parts = body if isinstance(body, Iterator) else None
+        text = body if isinstance(body, str) else "" if parts else json.dumps(body)
         self._replies.append(
             Reply(
                 status=status,
                 body=text.encode(),
+                parts=parts,
                 headers={"Content-Type": content_type, **(headers or {})},
                 delay=delay,
             )

@@ -25,8 +25,8 @@ def share_popover(run: Run | SavedRun | None, request: Request) -> None:
         st.code(_link(), language=None, wrap_lines=True)
         if run is not None:
             with st.container(horizontal=True, gap="small"):
-                _download("Facts as CSV", facts_csv, run.retrieval, "hopscope-facts.csv", "text/csv")
-                _download("Run as JSON", run_json, run.retrieval, "hopscope-run.json", "application/json")
+                _download("Facts as CSV", facts_csv, "utf-8-sig", run.retrieval, "hopscope-facts.csv", "text/csv")
+                _download("Run as JSON", run_json, "utf-8", run.retrieval, "hopscope-run.json", "application/json")
         st.file_uploader(
             "Open a saved run", type="json", key="saved", on_change=_open, args=(request,), max_upload_size=20
         )
@@ -52,8 +52,13 @@ def _link() -> str:
     return f"{base}?{query}" if query else base
 
 
-def _download(label: str, write: Callable[[Retrieval], str], retrieval: Retrieval, name: str, mime: str) -> None:
-    st.download_button(label, lambda: write(retrieval), file_name=name, mime=mime, on_click="ignore", key=name)
+def _download(
+    label: str, write: Callable[[Retrieval], str], encoding: str, retrieval: Retrieval, name: str, mime: str
+) -> None:
+    """Spreadsheets know a table's encoding by its mark alone."""
+    st.download_button(
+        label, lambda: write(retrieval).encode(encoding), file_name=name, mime=mime, on_click="ignore", key=name
+    )
 
 
 def _open(request: Request) -> None:

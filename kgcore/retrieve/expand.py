@@ -228,12 +228,12 @@ def _candidates(
         at = facts.at[option.fact_id]
         far_name = at.dst_name if option.far == at.target_id else at.src_name
         found = [visible.edge for visible in facts.edges[option.fact_id]]
+        # The best edge's words, at the ends that were walked: an attribute's value has a node a document.
+        best = replace(facts.best[option.fact_id], source_id=at.source_id, target_id=at.target_id)
         result.append(
             Candidate(
                 hop=number,
-                fact=merge_edges(
-                    option.fact_id, found, facts.best[option.fact_id], expansion.ends, number, option.score
-                ),
+                fact=merge_edges(option.fact_id, found, best, expansion.ends, number, option.score),
                 parent_id=option.parent.id,
                 parent_name=option.parent.name,
                 entity_id=option.far,

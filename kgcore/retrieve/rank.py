@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -48,8 +49,8 @@ def _reranked(
         return {}
     try:
         scores = [float(score) for score in reranker.rerank(question, [c.fact.text for c in candidates])]
-        if len(scores) != len(candidates):
-            raise ValueError("one score a text is needed")
+        if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
+            raise ValueError("one finite score a text is needed")
     except Exception as error:
         reason = f" {error}" if isinstance(error, KgError) else ""
         warnings.append(f"The reranker failed: facts are in the beam's order.{reason}")

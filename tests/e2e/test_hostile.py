@@ -117,7 +117,7 @@ def test_a_downloaded_table_holds_no_formula(open_page: OpenPage, hostile_url: s
     page.get_by_role("button", name="Share").click()
     with page.expect_download() as downloading:
         page.get_by_role("button", name="Facts as CSV").click()
-    rows = list(csv.reader(Path(downloading.value.path()).read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.reader(Path(downloading.value.path()).read_text(encoding="utf-8-sig").splitlines()))
     assert len(rows) == len(HOSTILE) + 1
     cells = [cell for row in rows[1:] for cell in row if cell]
     assert HOSTILE["image"] in cells

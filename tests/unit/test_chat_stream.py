@@ -220,9 +220,10 @@ class TestEnd:
         server.stream(pieces())
         answer = chat.stream("s", "u")
         assert next(answer) == "Paris"
-        error = failure(lambda: next(answer))
+        assert "did not answer within 0.5 seconds" in str(failure(lambda: next(answer)))
+        server.reply(piece.encode() for piece in pieces())
+        assert "did not answer within 0.5 seconds" in str(failure(lambda: list(chat.stream("s", "u"))))
         closed.set()
-        assert "did not answer within 0.5 seconds" in str(error)
 
 
 class TestServerThat:
@@ -281,6 +282,10 @@ class TestServerThat:
         server.fail(503, "Starting.", headers=AT_ONCE)
         assert streamed(server, chat, "Paris") == ["Paris"]
 
+    def test_says_half_a_character_is_quoted_without_it(self, server: ChatServer, chat: OpenAIChat) -> None:
+        server.fail(400, "Too long \ud83d.")
+        assert str(failure(lambda: list(chat.stream("s", "u")))).endswith("It says: Too long ?.")
+
     def test_breaks_off_within_an_error(self, server: ChatServer, chat: OpenAIChat) -> None:
         server.reply('{"error', status=400, headers={"Content-Length": "5000"})
         failure(lambda: list(chat.stream("s", "u")))
@@ -319,10 +324,7 @@ class TestServerThat:
         assert "does not speak OpenAI's chat format" in str(failure(lambda: list(chat.stream("s", "u"))))
 
     def test_writes_bytes_that_are_no_text(self, server: ChatServer, chat: OpenAIChat) -> None:
-        server.stream(["Par"])
-        server._replies[-1] = type(server._replies[-1])(
-            parts=[b"data: \xff\n\n"], headers={"Content-Type": "text/event-stream"}
-        )
+        server.reply(iter([b"data: \xff\n\n"]), content_type="text/event-stream")
         assert "does not speak" in str(failure(lambda: list(chat.stream("s", "u"))))
 
     def test_cannot_be_reached(self) -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from kgcore.models.offline import OfflineEmbedder
 from kgcore.names import fact_id
+from kgcore.retrieve import read_run, run_json
 from kgcore.retrieve.render import match_text
 from kgcore.store import GraphStore
 from kgcore.types import HAS_ATTRIBUTE, Edge, Entity, Retrieval
+from kgcore.viz import graph_payload
 from tests.contract.graphs import edge, fact_of, hidden, only, vec, write
 from tests.data.build import JANE, candidates, coverage_of, offline, retriever, texts
 
@@ -466,3 +468,12 @@ class TestAttributes:
         [fact] = ask(build(*self.VALUES), "d1/status").facts
         assert fact.edge_ids == ("e1", "e2")
         assert fact.source_doc_ids == ("d1", "d2")
+
+    @pytest.mark.parametrize("seed", ["d1/status", "d2/status"])
+    def test_have_the_ends_that_were_walked(self, build: Build, seed: str) -> None:
+        """Whichever document's edge gives the words: what is drawn is a node that the walk reached."""
+        result = ask(build(*self.VALUES), seed)
+        [fact] = result.facts
+        assert (fact.source_id, fact.target_id) == ("helios", seed)
+        assert {edge["to"] for edge in graph_payload(result)[0]["edges"]} == {seed}
+        assert read_run(run_json(result)) == result

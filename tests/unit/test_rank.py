@@ -136,6 +136,8 @@ class TestReranker:
             [],
             None,
             ["x", "y", "z"],
+            [1.0, float("nan"), 2.0],
+            [1.0, float("inf"), 2.0],
         ],
         ids=repr,
     )
