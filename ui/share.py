@@ -55,10 +55,9 @@ def _link() -> str:
 def _download(
     label: str, write: Callable[[Retrieval], str], encoding: str, retrieval: Retrieval, name: str, mime: str
 ) -> None:
-    """Spreadsheets know a table's encoding by its mark alone."""
-    st.download_button(
-        label, lambda: write(retrieval).encode(encoding), file_name=name, mime=mime, on_click="ignore", key=name
-    )
+    """Made at once: what is made at the click is lost when the page runs again meanwhile."""
+    content = write(retrieval).encode(encoding)
+    st.download_button(label, content, file_name=name, mime=mime, on_click="ignore", key=name)
 
 
 def _open(request: Request) -> None:
