@@ -9,14 +9,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.table import Table
 
 from bench.walks import walk
 from kgcore.viz import graph_payload
 from kgcore.viz.layout import Kind
-from tests.e2e.conftest import CHROMIUM, FLAGS, SCREEN
+from tests.e2e.conftest import SCREEN, chromium
 from tests.e2e.graph_panel import Panel, data_of, serving
 
 ROUNDS = 5
@@ -38,8 +37,7 @@ _FRAMES = """() => {
 def main() -> None:
     """Prints the figures."""
     table = Table("", *SIZES)
-    with serving() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with serving() as url, chromium() as browser:
         rows: dict[str, list[str]] = {}
         for reached, bridges in SIZES.values():
             page = browser.new_page(viewport=SCREEN)
@@ -48,7 +46,6 @@ def main() -> None:
             for name, value in measured(Panel(page), reached, bridges).items():
                 rows.setdefault(name, []).append(value)
             page.close()
-        browser.close()
     for name, values in rows.items():
         table.add_row(name, *values)
     Console().print(table)

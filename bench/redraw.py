@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 import typer
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from kgcore import Edge, Entity, open_store, write_graph
-from tests.e2e.conftest import CHROMIUM, FLAGS, SCREEN, running
+from tests.e2e.conftest import SCREEN, chromium, running
 
 QUESTION = "What does Root know?"
 _DRAWN = """async (canvas, before) => {
@@ -85,10 +85,9 @@ def changes(page: Page) -> list[tuple[str, float, int, int]]:
 
 def main(nodes: int = 300, rounds: int = 3) -> None:
     """Prints the median of each change."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder:
         store = build(Path(folder) / "graph.duckdb", nodes)
-        with running(Path(folder), store=store) as url:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        with running(Path(folder), store=store) as url, chromium() as browser:
             page = browser.new_page(viewport=SCREEN)
             page.goto(f"{url}/?q={QUESTION}&k=1000&beam=1000&hops=2&hub_limit=100000")
             page.locator(".canvas canvas").wait_for(timeout=60_000)
@@ -100,7 +99,6 @@ def main(nodes: int = 300, rounds: int = 3) -> None:
                 "nodes drawn",
             )
             seen = [changes(page) for _ in range(rounds)]
-            browser.close()
     for row in zip(*seen, strict=True):
         took = statistics.median(one[1] for one in row)
         print(f"{row[0][0]:14} {took:6.0f} ms   {row[0][2]} stayed, {max(one[3] for one in row)} moved")

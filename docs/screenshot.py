@@ -13,9 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import sync_playwright  # noqa: E402
-
-from tests.e2e.conftest import CHROMIUM, FLAGS, SCREEN, running  # noqa: E402
+from tests.e2e.conftest import SCREEN, chromium, running  # noqa: E402
 from tests.e2e.four_minutes import STEPS  # noqa: E402
 
 IN_README = {"3-fact": "ask.png", "4-one-hop": "diff.png"}
@@ -27,9 +25,8 @@ def main(folder: Path) -> None:
     with (
         tempfile.TemporaryDirectory() as cache,
         running(Path(cache), store="") as url,
-        sync_playwright() as playwright,
+        chromium() as browser,
     ):
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport=SCREEN, device_scale_factor=1.5)
         page.goto(url)
         for name, step in STEPS:
@@ -39,7 +36,6 @@ def main(folder: Path) -> None:
             page.screenshot(path=folder / f"{name}.png")
             if name in IN_README:
                 shutil.copy(folder / f"{name}.png", ROOT / "docs" / IN_README[name])
-        browser.close()
 
 
 if __name__ == "__main__":

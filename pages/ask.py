@@ -69,8 +69,8 @@ def ask() -> None:
 
 def show(run: Run, drawn: Picture, retriever: KnowledgeGraphRetriever) -> None:
     """The answer stands above the facts, and is written when they and the graph are drawn."""
-    above = draw(drawn, lambda: states.nothing_found(run.retrieval, retriever.store, retriever.filter))
-    with above:
+    with draw(drawn):
+        states.nothing_found(run.retrieval, retriever.store, retriever.filter)
         write_answer(run, retriever)
 
 
@@ -81,14 +81,13 @@ def show_saved(saved: SavedRun, chips: DeltaGenerator, body: DeltaGenerator) -> 
         show_answer(saved.retrieval)
 
 
-def draw(drawn: Picture, under_answer: Any = lambda: None) -> DeltaGenerator:
+def draw(drawn: Picture) -> DeltaGenerator:
     """The graph beside the evidence; gives the place above the evidence."""
     left, right = st.columns([58, 42], gap="small")
     with left:
         components.graph(drawn, view=VIEW, on_action=act)
     with right:
         above = st.container()
-        under_answer()
         components.evidence(drawn, view=VIEW, on_action=act)
     return above
 

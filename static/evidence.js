@@ -29,7 +29,6 @@ class EvidencePanel {
     this.box = el("section", { class: "panel evidence", "aria-label": "Evidence" }, this.tabs, this.pane, this.source);
     root.append(this.box);
     this.facts = new FactList(this.view, { setBeam: (beam) => this.trigger("action", { kind: "beam", beam }) });
-    this.box.addEventListener("open-document", ({ detail }) => openDocument(this.box, detail));
     this.trace = new TraceTable(this.view);
     this.undo = [
       fillHeight(this.box, 340),
@@ -60,7 +59,7 @@ class EvidencePanel {
     if (tab === "facts") this.facts.renderInto(this.pane);
     else if (tab === "sources") refill(this.pane, sourceList(this.data, this.view));
     else this.trace.renderInto(this.pane);
-    refill(this.source, ...sourcePane(this.data, this.view, this.facts.active));
+    refill(this.source, ...sourcePane(this.data, this.view, this.facts.active, (document) => openDocument(this.box, document)));
     this.source.querySelector("mark")?.scrollIntoView({ block: "nearest" });
   }
 

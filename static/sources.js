@@ -19,7 +19,7 @@ function sourceRow(source, view) {
 }
 
 /** The document selected, else the first that asserts the fact; the sentence that says it is marked. */
-export function sourcePane({ sources }, view, fact) {
+export function sourcePane({ sources }, view, fact, open) {
   const { document } = view.state;
   const asserting = sources.filter((source) => fact?.documents.includes(source.id));
   const shown = sources.find((source) => source.id === document) ?? asserting[0];
@@ -33,12 +33,8 @@ export function sourcePane({ sources }, view, fact) {
       asserting.length > 1 && stepper(asserting, shown, view, fact),
     ),
     el("p", { class: "text", dir: "auto", tabindex: "0" }, marked(shown.content, fact?.said[shown.id])),
-    el("footer", {}, button("Open document", ({ target }) => askFor(target, shown), { "aria-haspopup": "dialog" })),
+    el("footer", {}, button("Open document", () => open(shown), { "aria-haspopup": "dialog" })),
   ];
-}
-
-function askFor(target, document) {
-  target.dispatchEvent(new CustomEvent("open-document", { bubbles: true, detail: document }));
 }
 
 /** All that the run holds of a document, over the page: its metadata, its text, the facts that it asserts. */

@@ -21,6 +21,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+PARIS_WITH_THOUGHTS = (
+    "<think>Hm.\nFrance?</think>\n\nParis",
+    "<think></think>Paris",
+    "<think>a</think><think>b</think> Paris",
+    "<think>a</think> Paris <think>\nb</think>",
+    "Paris<think>a\nb</think>",
+    "Hm, France?\n</think>\nParis",
+)
+"""Answers of models that think aloud; each says Paris."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:

@@ -46,7 +46,7 @@ def answer(request: Request, retriever: KnowledgeGraphRetriever) -> Fault | None
         reranker = resources.reranker() if request.reranked else None
         job = _job("run", request, lambda _: _retrieve(request, retriever, reranker))
         try:
-            wait_for(job, "run", "Walking the graph", on_stop=_stop, show=lambda: None)
+            wait_for(job, "run", "Walking the graph", on_stop=_stop)
             memory.jobs.pop("run", None)
             retrieval = job.result()
         except KgError as error:

@@ -125,48 +125,42 @@ def _draw_field(row: Row, scene: Scene, *, width: int) -> None:
     labels: Labels = {field.label: name for name, field in scene.fields.items()}
     if "field" in row.held:
         labels = with_held(labels, row.held["field"], f"{shown(row.held['field'])} · unknown")
-    key = f"filter_field_{row.id}"
 
-    def choose() -> None:
-        if st.session_state[key] not in labels:
-            return
-        name = labels[st.session_state[key]]
+    def choose(name: Any) -> None:
         known = scene.fields.get(name) if isinstance(name, str) else None
         fitting = operators_for(known.kinds if known else ())
         scene.change(lambda tree: trees.with_field(tree, row.id, name, fitting))
 
-    _show(key, label_of(row.held["field"], labels) if "field" in row.held else None)
-    st.selectbox(
-        f"Field of condition {scene.numbers[row.id]}",
-        list(labels),
-        key=key,
-        placeholder="Field",
-        label_visibility="collapsed",
-        width=width,
-        on_change=choose,
-    )
+    _draw_part("field", row, labels, choose, scene, placeholder="Field", width=width)
 
 
 def _draw_operator(row: Row, known: Field | None, scene: Scene) -> None:
     labels: Labels = {operator: operator for operator in operators_for(known.kinds if known else ())}
     if "operator" in row.held:
         labels = with_held(labels, row.held["operator"], shown(row.held["operator"]))
-    key = f"filter_operator_{row.id}"
 
-    def choose() -> None:
-        if (chosen := st.session_state[key]) in labels:
-            scene.change(lambda tree: trees.with_operator(tree, row.id, labels[chosen]))
+    def choose(operator: Any) -> None:
+        scene.change(lambda tree: trees.with_operator(tree, row.id, operator))
 
-    _show(key, label_of(row.held["operator"], labels) if "operator" in row.held else None)
+    _draw_part("operator", row, labels, choose, scene, placeholder="", width=OPERATOR_WIDTH, disabled=not row.held)
+
+
+def _draw_part(part: str, row: Row, labels: Labels, choose: Callable[[Any], None], scene: Scene, **look: Any) -> None:
+    """A row's field or operator, to be chosen from labels."""
+    key = f"filter_{part}_{row.id}"
+
+    def chosen() -> None:
+        if (label := st.session_state[key]) in labels:
+            choose(labels[label])
+
+    _show(key, label_of(row.held[part], labels) if part in row.held else None)
     st.selectbox(
-        f"Operator of condition {scene.numbers[row.id]}",
+        f"{part.capitalize()} of condition {scene.numbers[row.id]}",
         list(labels),
         key=key,
-        placeholder="",
         label_visibility="collapsed",
-        width=OPERATOR_WIDTH,
-        disabled=not row.held,
-        on_change=choose,
+        on_change=chosen,
+        **look,
     )
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from kgcore import KgError
 from kgcore.config import Config, cache_dir
 from kgcore.viz import plain
-from ui import resources
+from ui import resources, state
 from ui.errors import show_error
 from ui.resources import Graph
 
@@ -29,7 +29,7 @@ def open_chosen(config: Config, *, administrator: bool) -> Graph | None:
     wanted = st.session_state.get(_KEY) or st.query_params.get(_KEY)
     name = wanted if wanted in known else usual
     st.session_state[_KEY] = name
-    _put_in_link(name if name != usual else None)
+    state.keep_in_link(_KEY, [name] if name != usual else [])
     try:
         return resources.open_graph(known[name], config)
     except KgError as error:
@@ -53,15 +53,6 @@ def switcher(config: Config, *, administrator: bool) -> None:
 
 def _choose(name: str) -> None:
     st.session_state[_KEY] = name
-
-
-def _put_in_link(name: str | None) -> None:
-    if st.query_params.get(_KEY) == name:
-        return
-    if name:
-        st.query_params[_KEY] = name
-    else:
-        st.query_params.pop(_KEY, None)
 
 
 def _want() -> None:

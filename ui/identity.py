@@ -8,7 +8,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,7 +102,7 @@ def locked_filter(asker: Asker, *, demo: bool) -> dict[str, Any] | None:
     return {"field": "allowed_principals", "operator": "contains_any", "value": [f"group:{group}"]}
 
 
-def who(asker: Asker, *, demo: bool, on_change: Callable[[], None]) -> None:
+def who(asker: Asker, *, demo: bool) -> None:
     """In the question row: who is signed in, and `Sign out`; on a demo that nothing locks, a group to ask as."""
     if asker.name:
         with st.popover(escaped(cut(plain(asker.name), NAME_WIDTH)), key="who"):
@@ -114,7 +114,6 @@ def who(asker: Asker, *, demo: bool, on_change: Callable[[], None]) -> None:
             DEMO_GROUPS,
             format_func=lambda group: f"View as: {group}",
             key=_VIEW_AS,
-            on_change=on_change,
             persist_state="session",
             label_visibility="collapsed",
             width=170,

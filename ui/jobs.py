@@ -68,7 +68,9 @@ def collect(job: Job[str], pieces: Iterator[str]) -> str:
     return job.text
 
 
-def wait_for(job: Job[Result], kind: str, what: str, *, on_stop: Callable[[], None], show: Callable[[], None]) -> None:
+def wait_for(
+    job: Job[Result], kind: str, what: str, *, on_stop: Callable[[], None], show: Callable[[], None] = lambda: None
+) -> None:
     """Until the job ends. After a moment says what is waited for, with `Stop`; a click ends this run of the page."""
     if job.wait(QUICK):
         return

@@ -20,10 +20,11 @@ _REFUSED = "saved_refused"
 
 def share_popover(run: Run | SavedRun | None, request: Request) -> None:
     """The menu of what can be saved, sent or opened."""
-    with st.popover("Share", key="share_popover", on_change="rerun"), st.container(width=360):
+    popover = st.popover("Share", key="share_popover", on_change="rerun")
+    with popover, st.container(width=360):
         st.caption("This link opens the same view, under its reader's own eyes.")
         st.code(_link(), language=None, wrap_lines=True)
-        if run is not None:
+        if run is not None and popover.open:
             with st.container(horizontal=True, gap="small"):
                 _download("Facts as CSV", facts_csv, "utf-8-sig", run.retrieval, "hopscope-facts.csv", "text/csv")
                 _download("Run as JSON", run_json, "utf-8", run.retrieval, "hopscope-run.json", "application/json")
@@ -55,7 +56,7 @@ def _link() -> str:
 def _download(
     label: str, write: Callable[[Retrieval], str], encoding: str, retrieval: Retrieval, name: str, mime: str
 ) -> None:
-    """Made at once: what is made at the click is lost when the page runs again meanwhile."""
+    """Made when the menu is opened: what is made at the click is lost when the page runs again meanwhile."""
     content = write(retrieval).encode(encoding)
     st.download_button(label, content, file_name=name, mime=mime, on_click="ignore", key=name)
 

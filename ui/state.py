@@ -162,11 +162,15 @@ def set_layout(name: str) -> None:
 
 def put_in_link() -> None:
     """What no widget holds is written into the link here: the seeds and the layout."""
-    seeds = list(chosen_seeds() or ())
-    for name, values in ((_SEEDS, seeds), ("layout", [layout()] if layout() != LAYOUTS[0] else [])):
-        if st.query_params.get_all(name) == values:
-            continue
-        if values:
-            st.query_params[name] = values
-        else:
-            st.query_params.pop(name, None)
+    keep_in_link(_SEEDS, list(chosen_seeds() or ()))
+    keep_in_link("layout", [layout()] if layout() != LAYOUTS[0] else [])
+
+
+def keep_in_link(name: str, values: list[str]) -> None:
+    """Has the link hold these values under a name, or nothing."""
+    if st.query_params.get_all(name) == values:
+        return
+    if values:
+        st.query_params[name] = values
+    else:
+        st.query_params.pop(name, None)

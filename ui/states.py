@@ -18,7 +18,7 @@ PILLS = 5
 def empty(visible: Description, store: GraphStore, filter: AccessFilter) -> None:
     """Before a question: how much there is, and where one could begin."""
     st.subheader("Ask a question or add a seed")
-    entities = "1 entity" if visible.entities == 1 else f"{visible.entities:,} entities"
+    entities = count(visible.entities, "entity", "entities")
     st.write(f"{entities}, {count(visible.edges, 'edge')}, {count(visible.documents, 'document')}.")
     hubs = store.hubs(filter, PILLS)
     if hubs:

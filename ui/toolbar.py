@@ -38,7 +38,7 @@ def question_row(examples: list[dict[str, Any]], asker: Asker, *, demo: bool) ->
                 key="example",
                 on_click=lambda: _use_example(examples),
             )
-        identity.who(asker, demo=demo, on_change=lambda: None)
+        identity.who(asker, demo=demo)
         share = st.container(width="content")
     return (question or "").strip(), share
 

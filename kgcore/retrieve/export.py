@@ -14,7 +14,7 @@ from kgcore.errors import IngestError
 from kgcore.retrieve.render import facts_text
 from kgcore.retrieve.saved import first_fault
 from kgcore.text import whole_characters
-from kgcore.types import NO_NEW_WORDS, Candidate, Retrieval, Trace
+from kgcore.types import Retrieval
 
 MAX_BYTES = 20_000_000
 CSV_COLUMNS = (
@@ -84,13 +84,15 @@ def facts_csv(result: Retrieval) -> str:
     The same result gives the same text. Scores are whole; texts are one line, and none of them is a formula: one that
     would be has an apostrophe before it. Documents are titles where the run has them.
     """
+    from kgcore.viz.frontier import telling_words  # its package draws graphs too, which no other export needs
+
     kept = {c.fact.id: c for hop in result.trace.hops for c in hop.candidates if c.fate == "kept"}
     titles = {d.id: str(d.metadata.get("title") or d.id) for d in result.source_documents}
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\r\n")
     writer.writerow(CSV_COLUMNS)
     for rank, fact in enumerate(result.facts, start=1):
-        words = _new_words(kept[fact.id], result.trace) if fact.id in kept else []
+        words = telling_words(kept[fact.id], result.trace) if fact.id in kept else []
         texts = {
             "source": fact.source,
             "relation": fact.relation,
@@ -112,16 +114,8 @@ def _not_a_run(place: str, fault: str) -> IngestError:
     return IngestError(f"Not a saved run: {shown}: {what[:150]}.", remedy=_REMEDY)
 
 
-def _new_words(candidate: Candidate, trace: Trace) -> list[str]:
-    """The question's words that a fact newly explains, the most telling first."""
-    if candidate.gain < NO_NEW_WORDS:
-        return []
-    by_gain = sorted(candidate.explains, key=lambda explained: (-explained.gain, explained.word))
-    return [trace.words[explained.word].text for explained in by_gain]
-
-
 def _cell(text: str) -> str:
-    from kgcore.viz.labels import plain  # its package draws graphs too, which no other export needs
+    from kgcore.viz.labels import plain
 
     line = plain(text, 2 * len(text) + 1)
     return f"'{line}" if _FORMULA.match(line) else line

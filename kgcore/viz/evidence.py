@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from kgcore.types import NO_NEW_WORDS, Candidate, Document, PropertyValue, Retrieval, Trace
+from kgcore.types import Candidate, Document, PropertyValue, Retrieval, Trace
 from kgcore.viz.diff import Diff
-from kgcore.viz.frontier import Frontier, frontier, new_words
+from kgcore.viz.frontier import Frontier, frontier, new_words, telling_words
 from kgcore.viz.labels import UNNAMED, plain
 from kgcore.viz.sentences import said_at
 
@@ -49,7 +49,7 @@ def _fact(candidate: Candidate, trace: Trace, found: Frontier, sources: dict[str
         "description": plain(fact.description or "", 1_000),
         "score": candidate.score,
         "cutoff": trace.hops[candidate.hop - 1].cutoff,
-        "words": new_words(candidate, trace) if candidate.gain >= NO_NEW_WORDS else [],
+        "words": telling_words(candidate, trace),
         "start": plain(candidate.parent_name),
         "chain": list(candidate.chain),
         "bridge": candidate.bridge,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kgcore.types import Candidate, Trace
+from kgcore.types import NO_NEW_WORDS, Candidate, Trace
 
 NEAR_MISSES_A_HOP = 3
 KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
@@ -48,3 +48,8 @@ def new_words(candidate: Candidate, trace: Trace) -> list[str]:
     """The question's words that a candidate newly explains, the most telling first."""
     by_gain = sorted(candidate.explains, key=lambda explained: (-explained.gain, explained.word))
     return [trace.words[explained.word].text for explained in by_gain]
+
+
+def telling_words(candidate: Candidate, trace: Trace) -> list[str]:
+    """The same, none of a fact that adds next to nothing."""
+    return new_words(candidate, trace) if candidate.gain >= NO_NEW_WORDS else []

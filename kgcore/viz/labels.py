@@ -66,9 +66,9 @@ def node_labels(names: Mapping[str, str], types: Mapping[str, str]) -> dict[str,
     return labels
 
 
-def count(number: int, noun: str) -> str:
-    """`1 edge`, `2,140 edges`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 edge`, `2,140 edges`; `plural` where it is not the noun with an s."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def listed(words: Iterable[str]) -> str:

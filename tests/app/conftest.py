@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kgcore import Edge, Entity, open_store, write_graph
 from kgcore.config import cache_dir
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +26,18 @@ def _own_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
     cache_dir.cache_clear()
     st.cache_resource.clear()
+
+
+@pytest.fixture
+def own_graph(tmp_path: Path) -> str:
+    """The address of a graph of one edge without vectors: Adelaide knows Bob."""
+    address = f"duckdb:///{tmp_path / 'own.duckdb'}"
+    store = open_store(address, create=True)
+    entities = [Entity(id="a", type="T", name="Adelaide"), Entity(id="b", type="T", name="Bob")]
+    edge = Edge(id="e", source_id="a", target_id="b", relation="KNOWS", src_name="Adelaide", dst_name="Bob")
+    write_graph(store, entities, [edge])
+    store.close()
+    return address
 
 
 @pytest.fixture

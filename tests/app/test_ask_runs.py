@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgcore import Edge, Entity, open_store, write_graph
 from kgcore.config import cache_dir
 from kgcore.retrieve.export import read_run
 from tests.app.conftest import Open
@@ -46,17 +45,6 @@ def saved(at: AppTest) -> bytes:
     from kgcore.retrieve.export import run_json
 
     return run_json(at.session_state["runs"].shown.retrieval).encode()
-
-
-@pytest.fixture
-def own_graph(tmp_path: Path) -> str:
-    address = f"duckdb:///{tmp_path / 'own.duckdb'}"
-    store = open_store(address, create=True)
-    entities = [Entity(id="a", type="T", name="Adelaide"), Entity(id="b", type="T", name="Bob")]
-    edge = Edge(id="e", source_id="a", target_id="b", relation="KNOWS", src_name="Adelaide", dst_name="Bob")
-    write_graph(store, entities, [edge])
-    store.close()
-    return address
 
 
 class TestDiff:
@@ -189,6 +177,8 @@ class TestSavedRun:
     def test_is_what_the_download_gives(self, opened: Open) -> None:
         at = opened()
         assert read_run(saved(at)).trace.result
+        at.session_state["share_popover"] = True  # as a click opens it
+        at.run()
         labels = {download.label for download in at.get("download_button")}
         assert labels == {"Facts as CSV", "Run as JSON"}
 
@@ -328,7 +318,7 @@ def test_what_is_slow_can_be_stopped_and_asked_again(opened: Open, monkeypatch: 
         go_on.wait(30)
         return walked(*arguments)
 
-    def pressed(job: Any, kind: str, what: str, *, on_stop: Any, show: Any) -> None:
+    def pressed(job: Any, kind: str, what: str, *, on_stop: Any) -> None:
         if not job.wait(0.05):
             on_stop()
             import streamlit as st

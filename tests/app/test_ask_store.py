@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kgcore import Edge, Entity, open_store, write_graph
 from tests.app.conftest import Open
 from tests.app.test_ask import facts
 
@@ -25,14 +24,8 @@ def test_a_store_that_cannot_be_opened_is_told(
     assert not at.get("bidi_component")
 
 
-def test_another_store_has_no_demo_controls(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    address = f"duckdb:///{tmp_path / 'own.duckdb'}"
-    store = open_store(address, create=True)
-    entities = [Entity(id="a", type="T", name="Adelaide"), Entity(id="b", type="T", name="Bob")]
-    edge = Edge(id="e", source_id="a", target_id="b", relation="KNOWS", src_name="Adelaide", dst_name="Bob")
-    write_graph(store, entities, [edge])
-    store.close()
-    monkeypatch.setenv("HOPSCOPE_STORE", address)
+def test_another_store_has_no_demo_controls(opened: Open, monkeypatch: pytest.MonkeyPatch, own_graph: str) -> None:
+    monkeypatch.setenv("HOPSCOPE_STORE", own_graph)
     at = opened()
     assert at.subheader[0].value == "Ask a question or add a seed"
     assert not at.get("menu_button")
@@ -42,16 +35,10 @@ def test_another_store_has_no_demo_controls(opened: Open, monkeypatch: pytest.Mo
 
 
 def test_a_question_without_a_seed_names_the_nearest(
-    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    opened: Open, monkeypatch: pytest.MonkeyPatch, own_graph: str
 ) -> None:
     """Without vectors nothing is near by meaning: what begins alike is offered, and one press asks about it."""
-    address = f"duckdb:///{tmp_path / 'own.duckdb'}"
-    store = open_store(address, create=True)
-    entities = [Entity(id="a", type="T", name="Adelaide"), Entity(id="b", type="T", name="Bob")]
-    edge = Edge(id="e", source_id="a", target_id="b", relation="KNOWS", src_name="Adelaide", dst_name="Bob")
-    write_graph(store, entities, [edge])
-    store.close()
-    monkeypatch.setenv("HOPSCOPE_STORE", address)
+    monkeypatch.setenv("HOPSCOPE_STORE", own_graph)
     at = opened(q="Who is Adel?")
     assert not at.exception
     assert r"No entity matches **Who is Adel\?**." in [text.value for text in at.markdown]

@@ -59,7 +59,7 @@ def script() -> None:
     st.session_state["asker_seen"] = asker
     if asker:
         st.session_state["locked"] = identity.locked_filter(asker, demo=st.session_state.get("demo", False))
-        identity.who(asker, demo=st.session_state.get("demo", False), on_change=lambda: None)
+        identity.who(asker, demo=st.session_state.get("demo", False))
 
 
 def page(user: dict[str, Any] | None = None, *, auth: dict[str, Any] | None = None, demo: bool = False) -> AppTest:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -40,10 +40,8 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail(f"{CHROMIUM} is missing: install Chromium, or set CHROMIUM to it.")
         pytest.skip("Chromium is not installed.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -78,6 +76,29 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     assert asked
     assert [url for url in asked if not _is_local(url)] == []
     assert failures == []
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The browser, without a window; closed when the block is."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def download(page: Page, label: str) -> bytes:
+    """What this button of the Share menu saves."""
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name=label).click()
+    return Path(downloading.value.path()).read_bytes()
+
+
+def open_saved(page: Page, name: str, content: bytes) -> None:
+    """Opens a file as a saved run, in the Share menu that is open."""
+    file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": content}
+    page.locator("[data-testid=stFileUploader] input").set_input_files(file)
 
 
 @contextmanager

@@ -6,13 +6,12 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.chat_server import ChatServer
-from tests.e2e.conftest import OpenPage, running
+from tests.e2e.conftest import OpenPage, download, open_saved, running
 from tests.e2e.test_ask import QUESTION, answered, count_messages, selected_facts, sent
 
 MODEL = "HOPSCOPE_CHAT_URL", "HOPSCOPE_CHAT_MODEL"
@@ -82,12 +81,7 @@ def test_a_change_of_settings_keeps_the_selection_in_the_link(open_page: OpenPag
 
 def test_a_saved_run_can_be_looked_at_but_not_walked_on_from(open_page: OpenPage, demo_url: str) -> None:
     page = answered(open_page(demo_url))
-    page.get_by_role("button", name="Share").click()
-    with page.expect_download() as downloading:
-        page.get_by_role("button", name="Run as JSON").click()
-    page.locator("[data-testid=stFileUploader] input").set_input_files(
-        {"name": "r.json", "mimeType": "application/json", "buffer": Path(downloading.value.path()).read_bytes()}
-    )
+    open_saved(page, "r.json", download(page, "Run as JSON"))
     expect(page.locator(".st-key-chips")).to_contain_text("A saved run, as it was: r.json")
     page.keyboard.press("Escape")
     page.locator(".near-misses summary").click()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from kgcore import Chunk, Edge, Entity, open_store, write_graph
-from tests.e2e.conftest import OpenPage, running
+from tests.e2e.conftest import OpenPage, download, open_saved, running
 
 HOSTILE = {
     "image": '<img src=x onerror="window.ran=1">',
@@ -114,10 +113,7 @@ def test_a_hostile_question_filter_and_link_are_text(open_page: OpenPage, hostil
 def test_a_downloaded_table_holds_no_formula(open_page: OpenPage, hostile_url: str) -> None:
     page = open_page(f"{hostile_url}/?q={START}&hops=1")
     expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE), timeout=60_000)
-    page.get_by_role("button", name="Share").click()
-    with page.expect_download() as downloading:
-        page.get_by_role("button", name="Facts as CSV").click()
-    rows = list(csv.reader(Path(downloading.value.path()).read_text(encoding="utf-8-sig").splitlines()))
+    rows = list(csv.reader(download(page, "Facts as CSV").decode("utf-8-sig").splitlines()))
     assert len(rows) == len(HOSTILE) + 1
     cells = [cell for row in rows[1:] for cell in row if cell]
     assert HOSTILE["image"] in cells
@@ -155,12 +151,7 @@ def test_what_changed_and_a_document_are_text(open_page: OpenPage, hostile_url: 
 def test_a_saved_run_of_hostile_names_is_text(open_page: OpenPage, hostile_url: str) -> None:
     page = open_page(f"{hostile_url}/?q={START}&hops=1")
     expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE), timeout=60_000)
-    page.get_by_role("button", name="Share").click()
-    with page.expect_download() as downloading:
-        page.get_by_role("button", name="Run as JSON").click()
-    page.locator("[data-testid=stFileUploader] input").set_input_files(
-        {"name": "<b>x</b>.json", "mimeType": "application/json", "buffer": Path(downloading.value.path()).read_bytes()}
-    )
+    open_saved(page, "<b>x</b>.json", download(page, "Run as JSON"))
     expect(page.locator(".st-key-chips")).to_contain_text("A saved run, as it was: <b>x</b>.json")
     expect(page.locator(".facts > ol > li")).to_have_count(len(HOSTILE))
     nothing_ran(page)

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, WebSocket, WebSocketRoute, expect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from kgcore import Edge, Entity, open_store, write_graph
-from tests.e2e.conftest import OpenPage, running
+from tests.e2e.conftest import OpenPage, download, open_saved, running
 from tests.oidc import Fault, Provider
 
 SECRET = "0123456789abcdef" * 4
@@ -258,16 +258,11 @@ def test_a_crafted_link_shows_no_more(visit: Open, app: App) -> None:
 
 def test_an_uploaded_run_shows_its_own_contents_and_nothing_by_its_ids(visit: Open, app: App) -> None:
     board = visit().sign_in(app.provider, BOARD).go(app.url + "/" + QUESTION).sees("Boreas", "Cinder")
-    board.page.get_by_role("button", name="Share").click()
-    with board.page.expect_download() as downloading:
-        board.page.get_by_role("button", name="Run as JSON").click()
-    file = Path(downloading.value.path()).read_text("utf-8").replace("Cinder", "Dross")
+    file = download(board.page, "Run as JSON").decode().replace("Cinder", "Dross")
     assert "edge-cinder" in file and "group:" not in file
     staff = visit().sign_in(app.provider, STAFF).go(app.url + "/" + QUESTION).sees("Boreas")
     staff.page.get_by_role("button", name="Share").click()
-    staff.page.locator("[data-testid=stFileUploader] input").set_input_files(
-        {"name": "run.json", "mimeType": "application/json", "buffer": file.encode()}
-    )
+    open_saved(staff.page, "run.json", file.encode())
     staff.says(re.compile("A saved run, as it was")).sees("Boreas", "Dross")
     staff.page.keyboard.press("Escape")
     staff.page.locator(".facts .row").filter(has_text="Dross").click()

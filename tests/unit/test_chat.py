@@ -21,7 +21,7 @@ from kgcore.config import Config
 from kgcore.errors import ConfigError, ModelError
 from kgcore.models.chat import OpenAIChat
 from kgcore.models.protocol import ChatModel
-from tests.chat_server import ChatServer
+from tests.chat_server import PARIS_WITH_THOUGHTS, ChatServer
 
 KEY = "sk-secret-0123456789"
 SCHEMA: dict[str, Any] = {
@@ -279,15 +279,7 @@ def test_hostile_answer_is_read_in_linear_time(server: ChatServer, chat: OpenAIC
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "<think>Hm.\nFrance?</think>\n\nParis",
-        "<think></think>Paris",
-        "<think>a</think><think>b</think> Paris",
-        "<think>a</think> Paris <think>\nb</think>",
-        "Paris<think>a\nb</think>",
-        "<think>a <think> b </think> c </think> Paris",
-        "Hm, France?\n</think>\nParis",
-    ],
+    [*PARIS_WITH_THOUGHTS, "<think>a <think> b </think> c </think> Paris"],
 )
 def test_thoughts_are_dropped(server: ChatServer, chat: OpenAIChat, text: str) -> None:
     server.say(text)

@@ -17,7 +17,7 @@ from kgcore.errors import ModelError
 from kgcore.models.chat import OpenAIChat
 from kgcore.models.protocol import ChatModel
 from kgcore.models.thoughts import CLOSE, OPEN, ThoughtFilter, drop_thoughts
-from tests.chat_server import ChatServer, chunk, event
+from tests.chat_server import PARIS_WITH_THOUGHTS, ChatServer, chunk, event
 
 KEY = "sk-secret-0123456789"
 AT_ONCE = {"retry-after-ms": "1"}
@@ -109,16 +109,7 @@ class TestPieces:
 class TestThoughts:
     @pytest.mark.parametrize(
         "text",
-        [
-            "<think>Hm.\nFrance?</think>\n\nParis",
-            "<think></think>Paris",
-            "<think>a</think><think>b</think> Paris",
-            "<think>a</think> Paris <think>\nb</think>",
-            "Paris<think>a\nb</think>",
-            "<think>the <think> tag</think> Paris",
-            "Hm, France?\n</think>\nParis",
-            "</think>Paris",
-        ],
+        [*PARIS_WITH_THOUGHTS, "<think>the <think> tag</think> Paris", "</think>Paris"],
     )
     def test_are_dropped_in_one_piece_or_in_single_characters(
         self, server: ChatServer, chat: OpenAIChat, text: str
