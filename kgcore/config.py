@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from platformdirs import user_cache_dir
+from platformdirs import user_cache_dir, user_config_dir
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
@@ -29,6 +30,12 @@ class Config(BaseSettings):
 
     store: str = ""
     """The address of the graph that the app opens; empty for the demo."""
+    store_user: str = ""
+    """Who logs in to a Neo4j server of that address; `neo4j` when empty."""
+    store_password: SecretStr = SecretStr("")
+    """The password, so that it need not stand in the address. It is used for HOPSCOPE_STORE alone."""
+    mappings: Path = Path(user_config_dir("hopscope")) / "mappings"
+    """Where the mappings of graphs that others built are saved, a file each."""
     cache_dir: Path = Path(user_cache_dir("hopscope"))
     """Where the demo's file and the embedder's table are kept."""
     access_fields: Annotated[frozenset[str], NoDecode] = frozenset({"allowed_principals"})
@@ -106,6 +113,21 @@ def load_config() -> Config:
 def cache_dir() -> Path:
     """The folder of what can be made again."""
     return load_config().cache_dir
+
+
+def store_options(config: Config, url: str) -> dict[str, Any]:
+    """What `open_store` takes beside an address: the login that belongs to it, and where its mapping is saved."""
+    options: dict[str, Any] = {"access_fields": config.access_fields, "mapping_file": mapping_file(config, url)}
+    if url == config.store:
+        options |= {"user": config.store_user, "password": config.store_password.get_secret_value()}
+    return options
+
+
+def mapping_file(config: Config, url: str) -> Path:
+    """The file with the mapping of an address, whoever logs in to it."""
+    scheme, _, rest = url.partition("://")
+    place = f"{scheme}://{rest.rpartition('@')[2]}"
+    return config.mappings / f"{hashlib.sha256(place.encode()).hexdigest()[:16]}.json"
 
 
 class _Secrets(TomlConfigSettingsSource):

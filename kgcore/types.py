@@ -292,7 +292,8 @@ class Property:
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """A graph as a filter shows it. Counts are of visible things; `embedder` is None without vectors."""
+    """A graph as a filter shows it, counts of visible things; `embedder` is None without vectors.
+    `warnings` say what the store does without, such as an index."""
 
     entities: int
     edges: int
@@ -303,6 +304,7 @@ class Description:
     embedder: str | None
     dimension: int | None
     data_version: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,11 @@ decided by moving the bound to the stored kind here, never by rounding in the da
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kgcore.filters.grammar import And, Comparison, Node, Nothing, Or, comparisons, kind
+from kgcore.filters.numbers import as_float, as_integer, bound_of, float_bound, integer_bound, items_of
 from kgcore.types import Scalar
 
 EDGE_COLUMNS: Mapping[str, str] = {
@@ -24,7 +24,6 @@ CHUNK_COLUMNS: Mapping[str, str] = {"source_doc_id": "c.id"}
 
 _INTEGER = "('UBIGINT', 'BIGINT')"
 _SCALAR = "('UBIGINT', 'BIGINT', 'DOUBLE', 'VARCHAR', 'BOOLEAN')"
-_BIGINT = (-(2**63), 2**63 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,19 +88,19 @@ class _Compiler:
         value = f"""json_extract({self.properties}, '$."{node.field}"')"""
         match node.operator:
             case "==" | "in":
-                return f"coalesce({self.any_of(value, _items(node))}, false)"
+                return f"coalesce({self.any_of(value, items_of(node))}, false)"
             case "!=" | "not in":
                 known = f"json_type({value}) IN {_SCALAR}"
-                return f"coalesce({known} AND NOT {self.any_of(value, _items(node))}, false)"
+                return f"coalesce({known} AND NOT {self.any_of(value, items_of(node))}, false)"
             case "contains_any":
                 items = f"json_extract({value}, '$[*]')"
-                found = f"len(list_filter({items}, lambda x: coalesce({self.any_of('x', _items(node))}, false))) > 0"
+                found = f"len(list_filter({items}, lambda x: coalesce({self.any_of('x', items_of(node))}, false))) > 0"
                 return f"coalesce(json_type({value}) = 'ARRAY' AND {found}, false)"
             case _:
-                return f"coalesce({self.ordered(value, node.operator, _one(node))}, false)"
+                return f"coalesce({self.ordered(value, node.operator, bound_of(node))}, false)"
 
     def visit_column(self, column: str, node: Comparison) -> str:
-        texts = [item for item in _items(node) if isinstance(item, str)]
+        texts = [item for item in items_of(node) if isinstance(item, str)]
         match node.operator:
             case "==" | "in":
                 return f"coalesce(list_contains({self.bind(texts, 'VARCHAR[]')}, {column}), false)"
@@ -116,8 +115,8 @@ class _Compiler:
 
     def any_of(self, value: str, items: tuple[Scalar, ...]) -> str:
         """True where the JSON `value` is a scalar equal to one of `items`, kinds kept apart."""
-        integers = [int(i) for i in items if kind(i) == "number" and _as_integer(i) is not None]
-        floats = [float(i) for i in items if kind(i) == "number" and _as_float(i) is not None]
+        integers = [int(i) for i in items if kind(i) == "number" and as_integer(i) is not None]
+        floats = [float(i) for i in items if kind(i) == "number" and as_float(i) is not None]
         texts = [i for i in items if isinstance(i, str)]
         booleans = [i for i in items if isinstance(i, bool)]
         parts = []
@@ -147,8 +146,8 @@ class _Compiler:
         if isinstance(bound, str):
             cast = f"json_extract_string({value}, '$')"
             return f"(json_type({value}) = 'VARCHAR' AND {cast} {operator} {self.bind(bound, 'VARCHAR')})"
-        integer = self._moved(f"TRY_CAST({value} AS BIGINT)", _integer_bound(operator, bound), "BIGINT")
-        floating = self._moved(f"TRY_CAST({value} AS DOUBLE)", _float_bound(operator, bound), "DOUBLE")
+        integer = self._moved(f"TRY_CAST({value} AS BIGINT)", integer_bound(operator, bound), "BIGINT")
+        floating = self._moved(f"TRY_CAST({value} AS DOUBLE)", float_bound(operator, bound), "DOUBLE")
         return (
             f"CASE WHEN json_type({value}) IN {_INTEGER} THEN {integer} "
             f"WHEN json_type({value}) = 'DOUBLE' THEN {floating} ELSE false END"
@@ -163,50 +162,3 @@ class _Compiler:
         if isinstance(bound, bool):
             return "true" if bound else "false"
         return f"{cast} {bound[0]} {self.bind(bound[1], type_)}"
-
-
-def _items(node: Comparison) -> tuple[Scalar, ...]:
-    return node.value if isinstance(node.value, tuple) else (node.value,)
-
-
-def _one(node: Comparison) -> Scalar:
-    assert not isinstance(node.value, tuple)
-    return node.value
-
-
-def _as_integer(number: Scalar) -> int | None:
-    """The 64-bit integer equal to this number, if there is one."""
-    if isinstance(number, float) and not number.is_integer():
-        return None
-    integer = int(number)
-    return integer if _BIGINT[0] <= integer <= _BIGINT[1] else None
-
-
-def _as_float(number: Scalar) -> float | None:
-    """The float equal to this number, if there is one."""
-    floating = float(number)
-    return floating if floating == number else None
-
-
-def _integer_bound(operator: str, bound: int | float) -> tuple[str, int] | bool:
-    """The bound for integers, or a constant where it lies outside 64 bits."""
-    moved = bound if isinstance(bound, int) else math.ceil(bound) if operator in ("<", ">=") else math.floor(bound)
-    if moved > _BIGINT[1]:
-        return operator in ("<", "<=")
-    if moved < _BIGINT[0]:
-        return operator in (">", ">=")
-    return operator, moved
-
-
-def _float_bound(operator: str, bound: int | float) -> tuple[str, float]:
-    """The bound for floats. An integer between two floats is replaced by the nearer, kept in or out."""
-    floating = float(bound)
-    if floating == bound:
-        return operator, floating
-    above = floating > bound
-    return {
-        "<": "<" if above else "<=",
-        "<=": "<" if above else "<=",
-        ">": ">=" if above else ">",
-        ">=": ">=" if above else ">",
-    }[operator], floating

@@ -25,10 +25,11 @@ def write_graph(
     embedder: Embedder | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Writes entities, edges and passages in one transaction, with vectors if there is an embedder.
+    """Writes entities, edges and passages, with vectors if there is an embedder.
 
-    Every spelling of a name that an edge gives gets its own vector. `progress(done, total, what)` is called
-    as texts are embedded. Raises StoreError; then nothing is written.
+    In one transaction, or in parts of what the store takes in one (`GraphWriter.part`): broken off in between, the
+    same call made again ends in the same graph. Every spelling of a name that an edge gives gets its own vector.
+    `progress(done, total, what)` is called as texts are embedded. Raises StoreError; then the part is not written.
     """
     named = _with_spellings(entities, edges)
     if embedder is not None:
@@ -37,10 +38,18 @@ def write_graph(
         edges = _embedded(edges, match_text, embedder, report, "facts")
         chunks = _embedded(chunks, _chunk_text, embedder, report, "passages")
     name = embedder.name if embedder is not None else None
-    with store.transaction():
-        store.upsert(named, edges, embedder=name)
-        if chunks:
-            store.chunks.upsert(chunks, embedder=name)
+    if store.part is None or max(len(named), len(edges), len(chunks)) <= store.part:
+        with store.transaction():
+            store.upsert(named, edges, embedder=name)
+            if chunks:
+                store.chunks.upsert(chunks, embedder=name)
+    else:
+        for start in range(0, len(named), store.part):
+            store.upsert(named[start : start + store.part], [], embedder=name)
+        for start in range(0, len(edges), store.part):
+            store.upsert([], edges[start : start + store.part], embedder=name)
+        for start in range(0, len(chunks), store.part):
+            store.chunks.upsert(chunks[start : start + store.part], embedder=name)
     store.optimize()
 
 

@@ -120,7 +120,7 @@ class KnowledgeGraphRetriever:
         warnings: list[str] = []
         with _timed(timings, "describe"):
             description = self.store.describe(self.filter)
-            warnings += _unknown_fields(filter, description)
+            warnings += [*description.warnings, *_unknown_fields(filter, description)]
         with _timed(timings, "embed"):
             words = self.embedder if isinstance(self.embedder, OfflineEmbedder) else _offline()
             encoded = words.encode(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
@@ -13,6 +14,7 @@ from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import properties_of
 from kgcore.store.duckdb_write import json_text, text_column, vector_column
+from kgcore.store.protocol import ChunkPage
 from kgcore.types import Chunk, Document, Vector
 
 
@@ -46,6 +48,28 @@ class DuckChunks:
         )
         hidden = self.access_fields | filter.access_fields
         return tuple(self._document(row, hidden, row[4]) for row in rows)
+
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
+        where, params = compile_chunk_filter(filter.node)
+        rows = self.file.rows(
+            f"""
+            SELECT c.id, c.document_id, c.content, CAST(c.metadata AS VARCHAR), c.embedding FROM chunk c
+            WHERE ($after IS NULL OR c.id > $after) AND {where or "true"} ORDER BY c.id LIMIT $limit
+            """,
+            {"after": after, "limit": limit, **params},
+        )
+        hidden = self.access_fields | filter.access_fields
+        chunks = [
+            Chunk(
+                id=id_,
+                document_id=document,
+                content=content,
+                metadata=properties_of(metadata, hidden),
+                embedding=None if vector is None else np.asarray(vector, np.float32),
+            )
+            for id_, document, content, metadata, vector in rows
+        ]
+        return ChunkPage(chunks=tuple(chunks), after=chunks[-1].id if len(chunks) == limit else None)
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
         unique = {chunk.id: chunk for chunk in chunks}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgcore.errors import StoreError
+from kgcore.store.values import check_dimension, check_embedder
 
 T = TypeVar("T")
 SCHEMA_VERSION = "1"
@@ -149,13 +150,8 @@ class DuckFile:
             self.set_meta(cursor, "embedder", embedder or "")
             self.dimension = dimension
             return
-        own = cursor.execute("SELECT value FROM meta WHERE key = 'embedder'").fetchall()[0][0] or "another embedder"
-        if dimension != self.dimension or (embedder or own) != own:
-            raise StoreError(
-                f"The vectors in {self.path} were made by {own} ({self.dimension} numbers), not by "
-                f"{embedder or 'this embedder'} ({dimension}).",
-                remedy=f"Write with {own}, or import into a new file.",
-            )
+        own = cursor.execute("SELECT value FROM meta WHERE key = 'embedder'").fetchall()[0][0]
+        check_embedder(self.path, own, self.dimension, embedder, dimension)
 
     def _read_meta(self) -> None:
         """What readers need at every call; only this process can change it, so it is kept."""
@@ -196,15 +192,6 @@ class DuckFile:
                 f"{self.path} has schema version {version}, this program reads {SCHEMA_VERSION}.",
                 remedy="Import the graph again, or use the version of the program that wrote it.",
             )
-
-
-def check_dimension(vector: npt.NDArray[Any], dimension: int | None) -> None:
-    """Raises StoreError for a vector that has not this many numbers."""
-    if vector.shape != (dimension,):
-        raise StoreError(
-            f"A vector has {vector.size} numbers, the graph's have {dimension}.",
-            remedy="Use the embedder that the graph was made with.",
-        )
 
 
 def _connect(path: str) -> duckdb.DuckDBPyConnection:

@@ -5,24 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
 from kgcore.errors import StoreError
-from kgcore.names import fact_id, fold, is_unicode, tokens, words_of
-from kgcore.store.duckdb_file import DuckFile, check_dimension, read_error
+from kgcore.names import fact_id, fold, tokens, words_of
+from kgcore.store.duckdb_file import DuckFile, read_error
+from kgcore.store.values import checked, spellings, unit
 from kgcore.types import Edge, Entity, PropertyValue, Vector
-
-_INT64 = (-(2**63), 2**63 - 1)
 
 
 class DuckWriter:
     """`GraphWriter` over one file."""
 
     file: DuckFile
+    part = None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -35,7 +34,7 @@ class DuckWriter:
     def upsert(self, entities: Sequence[Entity], edges: Sequence[Edge], *, embedder: str | None = None) -> None:
         known = {entity.id: entity for entity in entities}
         unique = {edge.id: edge for edge in edges}
-        names = _names(entities, list(unique.values()))
+        names = spellings(entities, list(unique.values()))
         staged_edges = _edge_table(list(unique.values()))
         given = [x.embedding for x in entities] + [x.embedding for x in edges]
         vector = next((v for v in given if v is not None), None)
@@ -133,8 +132,7 @@ class DuckWriter:
 
 def json_text(properties: Mapping[str, PropertyValue]) -> str:
     """Properties as JSON with sorted keys; None values are dropped. Raises StoreError for what cannot be kept."""
-    kept = {name: _checked(name, value) for name, value in properties.items() if value is not None}
-    return json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(checked(properties), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def text_column(values: Sequence[str | None]) -> pa.Array:
@@ -155,36 +153,12 @@ def vector_column(vectors: Sequence[Vector | None], size: int | None) -> pa.Arra
     for i, vector in enumerate(vectors):
         if vector is None:
             continue
-        check_dimension(vector, dimension)
-        length = float(np.linalg.norm(vector))
-        if length > 0 and np.isfinite(length):
-            data[i] = vector if abs(length - 1) < 1e-5 else vector / length
+        direction = unit(vector, dimension)
+        if direction is not None:
+            data[i] = direction
             missing[i] = False
     values = pa.array(data.ravel(), pa.float32())
     return pa.FixedSizeListArray.from_arrays(values, dimension, mask=pa.array(missing))
-
-
-def _checked(name: str, value: Any) -> Any:
-    if isinstance(value, tuple | list) and not any(isinstance(item, tuple | list) for item in value):
-        return [_checked(name, item) for item in value]
-    if isinstance(value, bool) or (isinstance(value, int) and _INT64[0] <= value <= _INT64[1]):
-        return value
-    if isinstance(value, float) and np.isfinite(value):
-        return value
-    if isinstance(value, str) and "\0" not in value and is_unicode(value):
-        return value
-    raise StoreError(
-        f"The property {name!r} has a value that cannot be stored: {str(value)[:60]!r}.",
-        remedy="Keep numbers finite and within 64 bits, texts valid Unicode, and lists flat.",
-    )
-
-
-def _names(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[str, str], Vector | None]:
-    """Every spelling of every entity; a spelling has the vector of the record whose folded name it shares."""
-    vectors = {(e.id, fold(e.name)): e.embedding for e in entities if e.embedding is not None}
-    pairs = [(e.id, e.name) for e in entities]
-    pairs += [pair for e in edges for pair in ((e.source_id, e.src_name), (e.target_id, e.dst_name))]
-    return {(id_, name): vectors.get((id_, fold(name))) for id_, name in pairs}
 
 
 def _entity_table(entities: Mapping[str, Entity]) -> pa.Table:

@@ -38,6 +38,14 @@ class Page:
     after: str | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChunkPage:
+    """A part of a scan of passages, with their vectors, and where the next part begins."""
+
+    chunks: tuple[Chunk, ...]
+    after: str | None
+
+
 class GraphReader(Protocol):
     """All that retrieval needs."""
 
@@ -135,6 +143,11 @@ class GraphBrowser(Protocol):
 class GraphWriter(Protocol):
     """Changes. Each call is one transaction unless it stands inside `transaction()`."""
 
+    @property
+    def part(self) -> int | None:
+        """How many records one transaction should hold at most; None for any number."""
+        ...
+
     def upsert(self, entities: Sequence[Entity], edges: Sequence[Edge], *, embedder: str | None = None) -> None:
         """Adds or replaces by id. Several records of one entity id give it several names.
 
@@ -174,6 +187,10 @@ class ChunkStore(DocumentRetriever, Protocol):
 
     def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
         """The k chunks nearest to the vector whose own metadata pass; by (cosine descending, id)."""
+        ...
+
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
+        """The chunks whose own metadata pass, by id, `limit` at a time; `after` is None at the start and at the end."""
         ...
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:

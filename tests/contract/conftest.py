@@ -15,6 +15,7 @@ import pytest
 
 from kgcore.store import GraphStore, open_store
 from tests.contract.graphs import write_world
+from tests.neo4j.addresses import addresses, emptied
 
 
 class StoreFactory:
@@ -47,9 +48,21 @@ def _duckdb_file(folder: Path) -> Callable[..., GraphStore]:
     return lambda **options: open_store(f"duckdb:///{folder}/{next(numbers)}.duckdb", create=True, **options)
 
 
+def _neo4j(address: str) -> Callable[[Path], Callable[..., GraphStore]]:
+    def opener(_: Path) -> Callable[..., GraphStore]:
+        def make(**options: object) -> GraphStore:
+            emptied(address)
+            return open_store(address, create=True, **options)
+
+        return make
+
+    return opener
+
+
 KINDS: dict[str, Callable[[Path], Callable[..., GraphStore]]] = {
     "duckdb-memory": _duckdb_memory,
     "duckdb-file": _duckdb_file,
+    **{f"neo4j-{number}": _neo4j(address) for number, address in enumerate(addresses(), 1)},
 }
 
 

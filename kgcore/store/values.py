@@ -1,0 +1,72 @@
+"""What every store checks of what it is given to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kgcore.errors import StoreError
+from kgcore.names import fold, is_unicode
+from kgcore.types import Edge, Entity, PropertyValue, Vector
+
+_INT64 = (-(2**63), 2**63 - 1)
+
+
+def checked(properties: Mapping[str, PropertyValue]) -> dict[str, Any]:
+    """The properties that have a value, lists as lists. Raises StoreError for what cannot be kept."""
+    return {name: _checked(name, value) for name, value in properties.items() if value is not None}
+
+
+def check_dimension(vector: npt.NDArray[Any], dimension: int | None) -> None:
+    """Raises StoreError for a vector that has not this many numbers."""
+    if vector.shape != (dimension,):
+        raise StoreError(
+            f"A vector has {vector.size} numbers, the graph's have {dimension}.",
+            remedy="Use the embedder that the graph was made with.",
+        )
+
+
+def check_embedder(shown: str, own: str, dimension: int, embedder: str | None, given: int) -> None:
+    """Raises StoreError for vectors of another model, or of `given` numbers, than a graph's own."""
+    own = own or "another embedder"
+    if given != dimension or (embedder or own) != own:
+        raise StoreError(
+            f"The vectors in {shown} were made by {own} ({dimension} numbers), not by "
+            f"{embedder or 'this embedder'} ({given}).",
+            remedy=f"Write with {own}, or import into a new file.",
+        )
+
+
+def unit(vector: Vector, dimension: int | None) -> Vector | None:
+    """The vector's direction, None where it has none. Raises StoreError for another dimension."""
+    check_dimension(vector, dimension)
+    length = float(np.linalg.norm(vector))
+    if not length > 0 or not np.isfinite(length):
+        return None
+    return vector if abs(length - 1) < 1e-5 else (vector / length).astype(np.float32)
+
+
+def spellings(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[str, str], Vector | None]:
+    """Every (id, name) of entities and edges; a spelling has the vector of the record whose folded name it shares."""
+    vectors = {(e.id, fold(e.name)): e.embedding for e in entities if e.embedding is not None}
+    pairs = [(e.id, e.name) for e in entities]
+    pairs += [pair for e in edges for pair in ((e.source_id, e.src_name), (e.target_id, e.dst_name))]
+    return {(id_, name): vectors.get((id_, fold(name))) for id_, name in pairs}
+
+
+def _checked(name: str, value: Any) -> Any:
+    if isinstance(value, tuple | list) and not any(isinstance(item, tuple | list) for item in value):
+        return [_checked(name, item) for item in value]
+    if isinstance(value, bool) or (isinstance(value, int) and _INT64[0] <= value <= _INT64[1]):
+        return value
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    if isinstance(value, str) and "\0" not in value and is_unicode(value):
+        return value
+    raise StoreError(
+        f"The property {name!r} has a value that cannot be stored: {str(value)[:60]!r}.",
+        remedy="Keep numbers finite and within 64 bits, texts valid Unicode, and lists flat.",
+    )
