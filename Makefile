@@ -2,10 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test lint goldens bench clean
+.PHONY: help run test test-neo4j lint goldens bench clean
 
 help: ## List the targets.
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 $(VENV)/installed: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -22,6 +22,9 @@ run: $(VENV)/installed ## Install into .venv and start the app.
 test: $(VENV)/installed-dev lint ## Install the development set and run every test.
 	$(BIN)/python -m pytest
 
+test-neo4j: $(VENV)/installed-dev lint ## Start both versions of Neo4j and run every test with them.
+	$(BIN)/python -m tests.neo4j.server run -- $(BIN)/python -m pytest
+
 lint: $(VENV)/installed-dev ## Check style and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,4 +37,4 @@ bench: $(VENV)/installed-dev ## Print speed on seeded synthetic graphs.
 	$(BIN)/python -m bench.hop
 
 clean: ## Remove what was made here.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .neo4j .mypy_cache .ruff_cache .pytest_cache .hypothesis
