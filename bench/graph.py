@@ -1,4 +1,4 @@
-"""A seeded synthetic graph: uniform edges and one hub, written straight into a DuckDB file."""
+"""A seeded synthetic graph: uniform edges and one hub, for a DuckDB file or a Neo4j server."""
 
 from __future__ import annotations
 
@@ -60,18 +60,24 @@ def load(path: Path, arrays: Arrays) -> GraphStore:
     if path.is_file():
         return open_store(f"duckdb:///{path}")
     store = open_store(f"duckdb:///{path}", create=True)
+    with store.transaction():
+        fill(store, arrays)
+    store.optimize()
+    return store
+
+
+def fill(store: GraphStore, arrays: Arrays) -> None:
+    """Writes the graph into a store, a batch at a time."""
     rng = np.random.default_rng(1)
     names = rng.standard_normal((arrays.nodes, DIMENSION), dtype=np.float32)
     entities = [
         Entity(id=f"n{i}", type="Thing", name=f"Thing number {i}", embedding=vector) for i, vector in enumerate(names)
     ]
-    with store.transaction():
-        store.upsert(entities, [], embedder="bench")
-        for start in range(0, len(arrays.source), BATCH):
-            stop = min(start + BATCH, len(arrays.source))
-            store.upsert([], [_written(arrays, i) for i in range(start, stop)], embedder="bench")
-    store.optimize()
-    return store
+    for start in range(0, len(entities), BATCH):
+        store.upsert(entities[start : start + BATCH], [], embedder="bench")
+    for start in range(0, len(arrays.source), BATCH):
+        stop = min(start + BATCH, len(arrays.source))
+        store.upsert([], [_written(arrays, i) for i in range(start, stop)], embedder="bench")
 
 
 def edge(arrays: Arrays, i: int) -> Edge:

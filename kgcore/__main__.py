@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from kgcore.errors import KgError
+from kgcore.errors import ConfigError, KgError
+
+if TYPE_CHECKING:
+    from kgcore.store import GraphStore
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 _console = Console(stderr=True)
+_SIGNS = {"pass": "✓", "warn": "!", "fail": "✗", "skip": "–"}
+_LONGEST = 2_000
 
 
 @app.callback()
@@ -35,21 +43,141 @@ def import_(
 
     parts = read_folder(folder)
     target = open_store(store, create=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
-        with Progress(*columns, console=_console) as bar:
-            task = bar.add_task("writing", total=None)
+        with _progress("writing") as show:
             write_graph(
                 target,
                 parts.entities,
                 parts.edges,
                 parts.chunks,
                 embedder=OfflineEmbedder() if vectors else None,
-                progress=lambda done, total, what: bar.update(task, completed=done, total=total, description=what),
+                progress=show,
             )
     finally:
         target.close()
     _console.print(f"{len(parts.entities):,} entities, {len(parts.edges):,} edges, {len(parts.chunks):,} passages")
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def copy(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The address to read, or demo for the demo graph.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The address to write, such as duckdb:///copy.duckdb.")],
+) -> None:
+    """Copies a store into another, who may see what included; what is there already is kept, the same ids are replaced.
+
+    Ctrl-C stops it after the page that it is writing, a second one at once: run again, it goes on from there.
+    """
+    from kgcore.ingest.copy import checkpoint_of, copy_graph, is_same_store
+    from kgcore.ingest.demo import ensure_demo
+
+    if context.args:  # not left to the parser, which would print them, passwords too
+        raise ConfigError("There are more than two addresses.", remedy="Give FROM and TO alone.")
+    if target == "demo":
+        raise ConfigError("The demo graph is only read.", remedy="Give the address of another store as TO.")
+    with _stoppable() as check:
+        address = ensure_demo() if source == "demo" else source
+        if is_same_store(address, target):
+            raise ConfigError("FROM and TO are one store.", remedy="Give the address of another store as TO.")
+        with (
+            closing(_open_whole(address)) as read,
+            closing(_open_whole(target, create=True)) as written,
+            _progress("reading") as show,
+        ):
+
+            def page(done: int, total: int, what: str) -> None:
+                show(done, total, what)
+                check()
+
+            copied = copy_graph(read, written, progress=page, checkpoint=checkpoint_of(address, target))
+    _console.print(f"{copied.entities:,} entities, {copied.edges:,} edges, {copied.chunks:,} passages")
+
+
+@app.command()
+def vectors(
+    store: Annotated[str, typer.Argument(help="The address of a Neo4j graph that others built.")],
+) -> None:
+    """Embeds a foreign graph's facts and names, once, into a folder beside its mapping; the graph is not written to."""
+    from kgcore.config import load_config, mapping_file, store_options
+    from kgcore.ingest.side import compute_side
+    from kgcore.models.offline import OfflineEmbedder
+    from kgcore.store import open_store
+    from kgcore.store.neo4j import side_folder
+
+    config = load_config()
+    with closing(open_store(store, **store_options(config, store))) as read, _progress("reading") as show:
+        made = compute_side(read, side_folder(mapping_file(config, store)), OfflineEmbedder(), progress=show)
+    _console.print(f"{made:,} vectors")
+
+
+def _open_whole(address: str, *, create: bool = False) -> GraphStore:
+    """A store with its access metadata, and with the login and the mapping that the settings have for it."""
+    from kgcore.config import load_config, store_options
+    from kgcore.store import open_store
+
+    return open_store(address, create=create, **{**store_options(load_config(), address), "access_fields": ()})
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def doctor(
+    context: typer.Context,
+    store: Annotated[str, typer.Argument(metavar="[STORE]", help="An address; without one the app's own graph.")] = "",
+) -> None:
+    """Checks a graph and the models, a line each; exit code 1 if something keeps the graph from being used."""
+    from kgcore.config import load_config
+    from kgcore.doctor import examine
+    from kgcore.ingest.demo import ensure_demo
+    from kgcore.viz import plain
+
+    if context.args:  # not left to the parser, which would print them, passwords too
+        raise ConfigError("There is more than one address.", remedy="Give one, or none.")
+    config = load_config()
+    url = config.store if not store else "" if store == "demo" else store
+    out = Console(soft_wrap=True, markup=False, highlight=False, emoji=False)
+    failed = False
+    for check in examine(config, url or ensure_demo()):
+        out.print(f"{_SIGNS[check.state]} {check.name}: {plain(check.said, _LONGEST)}")
+        if check.remedy:
+            out.print(f"  → {plain(check.remedy, _LONGEST)}")
+        failed = failed or check.state == "fail"
+    if failed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar, moved by calling what this gives with how much is done, of how much, and what is being done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=_console) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], None]]:
+    """Ctrl-C is heard where this one's call stands: within a query DuckDB makes an error of it, or loses it."""
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+
+    def check() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield check
+    except (KeyboardInterrupt, RuntimeError):
+        if not asked:
+            raise
+        _console.print("Stopped. The same command goes on from here.")
+        raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from kgcore.store.neo4j_rows import META
 from kgcore.store.neo4j_schema import propose, read_schema
 from kgcore.store.neo4j_server import Address, NeoServer
 from kgcore.store.neo4j_write import NeoWriter
+from kgcore.store.side import read_side
 
 
 class NeoStore(NeoWriter):
@@ -44,10 +45,18 @@ def open_neo4j(
     server = NeoServer(Address.parse(url, user=user, password=password))
     try:
         saved = mapping or (read_mapping(mapping_file) if mapping_file else None)
-        return NeoStore(server, saved or _own_or_proposed(server), access_fields)
+        store = NeoStore(server, saved or _own_or_proposed(server), access_fields)
+        if mapping_file is not None and not store.layout.own:
+            store.side = read_side(side_folder(mapping_file))
+        return store
     except BaseException:
         server.close()
         raise
+
+
+def side_folder(mapping_file: Path) -> Path:
+    """Where the vectors of a foreign graph are kept: beside its mapping."""
+    return mapping_file.with_suffix(".vectors")
 
 
 def _own_or_proposed(server: NeoServer) -> Mapping:

@@ -109,11 +109,11 @@ class NeoBrowser(NeoReader):
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
         ids = self._next_ids(filter, after, limit)
         found = self.edges_by_id(ids, filter, vectors=True) if ids else []
-        edges = [edge if vector is None else replace(edge, embedding=_vector(vector)) for edge, vector in found]
+        edges = [replace(edge, embedding=self._vector_of(edge, vector)) for edge, vector in found]
         pairs = {(e.source_id, e.src_name) for e in edges} | {(e.target_id, e.dst_name) for e in edges}
         held = self._entities(sorted({id_ for id_, _ in pairs}))
         entities = tuple(
-            Entity(id=id_, type=held[id_][0], name=name, embedding=held[id_][1].get(name))
+            Entity(id=id_, type=held[id_][0], name=name, embedding=self._name_vector(id_, name, held[id_][1]))
             for id_, name in sorted(pairs)
             if id_ in held
         )
@@ -134,6 +134,14 @@ class NeoBrowser(NeoReader):
                 found.setdefault(edge.id, []).append(row[1])
             self._elements_of = (version, found)
         return self._elements_of[1]
+
+    def _vector_of(self, edge: Edge, held: Sequence[float] | None) -> Vector | None:
+        if self.side is not None:
+            return self.side.of_edge(edge.id)
+        return _vector(held) if held is not None and len(held) == self.state.dimension else None
+
+    def _name_vector(self, id_: str, name: str, held: Mapping[str, Vector]) -> Vector | None:
+        return self.side.of_name(id_, name) if self.side is not None else held.get(name)
 
     def _next_ids(self, filter: AccessFilter, after: str | None, limit: int) -> list[str]:
         """The ids of the next visible edges."""
@@ -190,7 +198,7 @@ class NeoBrowser(NeoReader):
     def _entities(self, ids: Sequence[str]) -> dict[str, tuple[str, dict[str, Vector]]]:
         """The type and the names' vectors of entities: only for ids that a visible edge gave."""
         layout = self.layout
-        vector = layout.mapping.entity_vector if self.state.dimension else ""
+        vector = layout.mapping.entity_vector if self.state.dimension and self.side is None else ""
         held = f"n.{quoted(vector)}" if vector else "null"
         types = self.server.rows(
             f"MATCH (n{layout.label}) WHERE {layout.id('n')} IN $ids RETURN {layout.id('n')}, {layout.type('n')}",

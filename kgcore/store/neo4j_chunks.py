@@ -8,6 +8,7 @@ from typing import Any
 import neo4j
 import numpy as np
 
+from kgcore.errors import StoreError
 from kgcore.filters import AccessFilter
 from kgcore.filters.cypher import CypherFilter, quoted
 from kgcore.names import is_unicode
@@ -33,7 +34,9 @@ class NeoChunks:
         self.document = f"toStringOrNull(c.{quoted(document)})" if document else self.id
         self.vector = f"c.{quoted(mapping.chunk_vector)}" if mapping.chunk_vector else ""
         held = f"c {{.*, {quoted(mapping.chunk_vector)}: null}}" if self.vector else "properties(c)"
-        self.row = f"{self.id}, {self.document}, {self.text}, {held}"
+        parts = {"id": self.id, "document": self.document, "text": self.text, "held": held}
+        self.row = ", ".join(f"{part} AS {name}" for name, part in parts.items())
+        self.listed = ", ".join(parts.values())
 
     def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
         wanted = [id_ for id_ in dict.fromkeys(ids) if is_unicode(id_)]
@@ -66,7 +69,7 @@ class NeoChunks:
         vector = self.vector or "null"
         rows = self.server.rows(
             f"MATCH (c{self.label}) WHERE {where} WITH c, {self.id} AS id WHERE $after IS NULL OR id > $after "
-            f"WITH c ORDER BY id LIMIT $limit RETURN {self.row}, {vector}",
+            f"WITH c ORDER BY id LIMIT $limit RETURN {self.row}, {vector} AS vector",
             {**params, "after": after, "limit": limit},
         )
         hidden = self.store.access_fields | filter.access_fields
@@ -131,7 +134,8 @@ class NeoChunks:
         count = self.server.rows(f"MATCH (c{self.label}) RETURN count(c)")[0][0]
         if index is None or count <= EXACT or size >= count:
             rows = self.server.rows(
-                f"MATCH (c{self.label}) WHERE size({self.vector}) = $dimension AND {where} RETURN {self.row}, {score}",
+                f"MATCH (c{self.label}) WHERE size({self.vector}) = $dimension AND {where} "
+                f"RETURN {self.row}, {score} AS score",
                 bound,
             )
             return rows, True
@@ -143,13 +147,17 @@ class NeoChunks:
         else:
             bound["index"] = index.name
             found = "CALL db.index.vector.queryNodes($index, $size, $vector) YIELD node AS c "
-        rows = self.server.rows(
+        query = (
             f"{found} WITH collect(c) AS hits CALL (hits) {{ UNWIND hits AS c WITH c WHERE {where} "
-            f"RETURN collect([{self.row}, {score}]) AS kept }} "
-            "RETURN size(hits), kept",
-            bound,
+            f"RETURN collect([{self.listed}, {score}]) AS kept }} RETURN size(hits), kept"
         )
-        fetched, kept = rows[0]
+        try:
+            fetched, kept = self.server.rows(query, bound)[0]
+        except StoreError:
+            # Dropped, or being built, since it was looked for.
+            if not self.store.has_changed(index):
+                raise
+            return self._near(vector, filter, size)
         return list(kept), fetched < size
 
     def _visible(self, filter: AccessFilter) -> tuple[str, dict[str, object]]:

@@ -72,7 +72,7 @@ class NeoNames(NeoRows):
     def nearest_entities(self, vectors: Sequence[Vector], filter: AccessFilter, k: int) -> tuple[Match, ...]:
         found: list[Match] = []
         state = self.state
-        if state.dimension is None or k <= 0 or not self.layout.mapping.entity_vector:
+        if state.dimension is None or k <= 0 or not (self.side or self.layout.mapping.entity_vector):
             return ()
         for query, vector in enumerate(vectors):
             check_dimension(vector, state.dimension)
@@ -84,7 +84,7 @@ class NeoNames(NeoRows):
         label, layout = self._names_label, self.layout
         if state.names > EXACT and self._text_index(state) is None:
             said.append("The full-text index on names is missing or not online: names are read one by one.")
-        vectors = layout.mapping.entity_vector if state.dimension else ""
+        vectors = layout.mapping.entity_vector if state.dimension and self.side is None else ""
         if state.names > EXACT and vectors and state.vector_index(label, vectors) is None:
             said.append("The vector index on names is missing or not online: vectors are compared one by one.")
         return said
@@ -112,9 +112,13 @@ class NeoNames(NeoRows):
         size = max(32, 4 * k)
         exactly = vector.astype(np.float64)
         while True:
-            rows, limit = self._near(vector, size)
-            # Scored again here: a server's last digits are its own.
-            hits = [(round(float(np.asarray(held) @ exactly), 6), id_, name) for id_, name, held, _ in rows]
+            if self.side is not None:
+                hits = self.side.nearest(vector, size)
+                limit = min(score for score, _, _ in hits) if len(hits) < len(self.side.names) else None
+            else:
+                rows, limit = self._near(vector, size)
+                # Scored again here: a server's last digits are its own.
+                hits = [(round(float(np.asarray(held) @ exactly), 6), id_, name) for id_, name, held, _ in rows]
             found = self._best(query, hits, filter, k)
             if limit is None or (len(found) == k and found[-1].score > limit):
                 return found
@@ -136,11 +140,17 @@ class NeoNames(NeoRows):
         else:
             params["index"] = index.name
             found = "CALL db.index.vector.queryNodes($index, $size, $vector) YIELD node AS n "
-        rows = self.server.rows(
+        query = (
             f"{found} WITH n, vector.similarity.cosine({held}, $vector) AS score ORDER BY score DESC LIMIT $size "
-            f"RETURN {layout.id('n')}, {layout.name('n')}, {held}, 2 * score - 1",
-            params,
+            f"RETURN {layout.id('n')}, {layout.name('n')}, {held}, 2 * score - 1"
         )
+        try:
+            rows = self.server.rows(query, params)
+        except StoreError:
+            # Dropped, or being built, since it was looked for.
+            if not self.has_changed(index):
+                raise
+            return self._near(vector, size)
         return rows, float(rows[-1][3]) + 1e-5 if len(rows) == size else None
 
     @property
@@ -201,7 +211,7 @@ class NeoNames(NeoRows):
                 return [named for named in self.text_hits(index, queries) if fits(named[1])]
             except StoreError:
                 # Dropped or being built since it was looked for.
-                if self._text_index(self.refresh()) == index:
+                if not self.has_changed(self.state.indexes.get(index)):
                     raise
         return [named for named in self.all_names() if fits(named[1])]
 

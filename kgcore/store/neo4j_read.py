@@ -89,7 +89,9 @@ class NeoReader(NeoNames):
         if not nodes:
             return Expansion(edges=(), ends={}, found=0)
         state, layout = self.state, self.layout
-        scored = query_vector is not None and state.dimension is not None and bool(layout.vector())
+        scored = (
+            query_vector is not None and state.dimension is not None and bool(layout.vector()) and self.side is None
+        )
         if query_vector is not None and state.dimension is not None:
             check_dimension(query_vector, state.dimension)
         others, params = self._narrowed(exclude, relations)
@@ -123,6 +125,8 @@ class NeoReader(NeoNames):
         values = {v.fact_id for v in seen if v.edge.relation == HAS_ATTRIBUTE and v.edge.target_id in nodes}
         if values:
             seen += self._attribute_edges(seen, values, filter, query_vector if scored else None)
+        if self.side is not None and query_vector is not None:
+            seen = [replace(visible, score=self.side.score(visible.edge.id, query_vector)) for visible in seen]
         edges = {visible.edge.id: visible for visible in seen}
         listed = sorted(edges.values(), key=lambda visible: (visible.fact_id, visible.edge.id))
         shown = self.shown((end for v in listed for end in (v.edge.source_id, v.edge.target_id)), filter)
@@ -202,10 +206,10 @@ class NeoReader(NeoNames):
         where, params = layout.visible(filter)
         matched = f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where}"
         fields = computed_fields(layout)
-        counted = ", ".join(f"count({fields[field]})" for field in EDGE_FIELDS)
+        counted = ", ".join(f"count({fields[field]}) AS {field}" for field in EDGE_FIELDS)
         documents = f"count(DISTINCT {layout.text(layout.mapping.document)})"
         edges, documented, *own_counts = self.server.rows(
-            f"{matched} RETURN count(r), {documents}, {counted}", params, timeout=SLOW
+            f"{matched} RETURN count(r) AS edges, {documents} AS documents, {counted}", params, timeout=SLOW
         )[0]
         relations = self.server.rows(f"{matched} RETURN {layout.relation()}, count(*)", params, timeout=SLOW)
         types = self.server.rows(

@@ -13,6 +13,7 @@ from kgcore.store.mapping import Mapping as GraphMapping
 from kgcore.store.neo4j_layout import Layout
 from kgcore.store.neo4j_server import Index, NeoServer
 from kgcore.store.neo4j_values import from_foreign, from_store
+from kgcore.store.side import SideVectors
 from kgcore.types import Edge, End, PropertyValue
 
 MAX_KEPT = 200_000
@@ -64,6 +65,7 @@ class NeoRows:
         access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS,
     ) -> None:
         self.server = server
+        self.side: SideVectors | None = None
         self.layout = Layout(mapping)
         self.access_fields = access_fields | frozenset(mapping.access)
         self._state: State | None = None
@@ -84,14 +86,15 @@ class NeoRows:
             f"CALL () {{ {named} RETURN count(n) AS names }} "
             "RETURN m.data_version, m.embedder, m.dimension, nodes, edges, names"
         )[0]
-        text = f"{version or 0}.{nodes}.{edges}"
+        text = f"{version or 0}.{nodes}.{edges}" + ("" if layout.own else f".{hash_of(mapping)}")
         before = self._state
         fresh = before is None or before.version != text or not self._complete(before)
         indexes = self.server.indexes() if fresh or before is None else before.indexes
         if not layout.own:
-            text, embedder = f"{text}.{hash_of(mapping)}", mapping.embedder or None
             dimension = self._foreign_dimension(indexes)
-            embedder = (embedder or "a model that the mapping does not name") if dimension else None
+            embedder = (mapping.embedder or "a model that the mapping does not name") if dimension else None
+            if self.side is not None:
+                embedder, dimension = self.side.embedder, self.side.dimension
         state = State(version=text, embedder=embedder, dimension=dimension, names=names, indexes=indexes)
         if before is None or before.version != state.version:
             self._shown.clear()
@@ -101,6 +104,11 @@ class NeoRows:
     def forget(self) -> None:
         """After a write of our own."""
         self._state = None
+
+    def has_changed(self, index: Index | None) -> bool:
+        """Whether an index that a query failed on is no longer what it was when it was looked for."""
+        self.forget()
+        return index is not None and self.refresh().indexes.get(index.name) != index
 
     def shown(self, ids: Iterable[str], filter: AccessFilter) -> dict[str, Shown]:
         """Visible entities by id: the name that most visible edges give (then the first), type, degree."""
@@ -170,8 +178,9 @@ class NeoRows:
         )
         if edge.id:
             return edge
-        # From what any filter of this store would show, so that an edge has one id whoever reads it.
-        shown = replace(edge, properties=from_foreign(held, self.access_fields | self.mapped))
+        # From what anybody may be shown, so that an edge has one id whoever reads or copies it.
+        never = self.access_fields | DEFAULT_ACCESS_FIELDS | self.mapped
+        shown = replace(edge, properties=from_foreign(held, never))
         return replace(edge, id=computed_id(shown))
 
     @property

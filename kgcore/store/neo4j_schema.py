@@ -14,6 +14,8 @@ from kgcore.store.neo4j_server import NeoServer
 
 SAMPLE = 50
 """Records of each label and type that are looked at."""
+FIRST = 5_000
+"""Nodes and relationships of any kind that are looked at before."""
 MAX_KINDS = 400
 """Labels and types that are looked at."""
 MAX_LABELS = 40
@@ -69,12 +71,14 @@ def read_schema(server: NeoServer) -> Schema:
         for row in server.rows("CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t ORDER BY t")
     ]
     return Schema(
-        labels=_kinds(server, labels, "MATCH (n:{name}) WITH n, [] AS b LIMIT {size}", "labels(n) AS one, b AS two"),
+        labels=_kinds(server, labels, "(n{label})", "WITH n, [] AS b", "labels(n) AS one, b AS two", "labels(n)"),
         types=_kinds(
             server,
             types,
-            "MATCH (a)-[n:{name}]->(b) WITH a, n, b LIMIT {size}",
+            "(a)-[n{label}]->(b)",
+            "WITH a, n, b",
             "labels(a) AS one, labels(b) AS two",
+            "[type(n)]",
         ),
     )
 
@@ -206,20 +210,38 @@ def _unique(server: NeoServer, label: str, names: Sequence[str]) -> str:
     return ""
 
 
-def _kinds(server: NeoServer, names: Sequence[str], match: str, ends: str) -> dict[str, _Kind]:
+def _kinds(
+    server: NeoServer, names: Sequence[str], pattern: str, carried: str, ends: str, own: str
+) -> dict[str, _Kind]:
+    """Every name's kind: from the first records of any, and for a name that has none among them, from its own first."""
     kinds = {name: _Kind() for name in names[:MAX_KINDS]}
-    for start in range(0, len(kinds), _UNION):
+    asked = (
+        f"MATCH {pattern.format(label='')} {carried} LIMIT {FIRST} "
+        f"RETURN DISTINCT {own} AS own, {ends}, {_KEYS} AS held"
+    )
+    seen = set[str]()
+    for own_names, one, two, held in server.rows(asked):
+        for name in own_names:
+            if name in kinds:
+                _add(kinds[name], one, two, held)
+                seen.add(name)
+    left = [name for name in kinds if name not in seen]
+    for start in range(0, len(left), _UNION):
         parts = [
-            f"{match.format(name=quoted(name), size=SAMPLE)} RETURN {start + i} AS at, {ends}, {_KEYS} AS held"
-            for i, name in enumerate(names[start : min(start + _UNION, len(kinds))])
+            f"MATCH {pattern.format(label=':' + quoted(name))} {carried} LIMIT {SAMPLE} "
+            f"RETURN {start + i} AS at, {ends}, {_KEYS} AS held"
+            for i, name in enumerate(left[start : start + _UNION])
         ]
         for at, one, two, held in server.rows(" UNION ALL ".join(parts)):
-            kind = kinds[names[at]]
-            kind.labels |= set(one)
-            kind.ends |= {(a, b) for a in one for b in two}
-            for name, told in held:
-                kind.properties.setdefault(name, set()).add(told)
+            _add(kinds[left[at]], one, two, held)
     return kinds
+
+
+def _add(kind: _Kind, one: Sequence[str], two: Sequence[str], held: Iterable[Sequence[str]]) -> None:
+    kind.labels |= set(one)
+    kind.ends |= {(a, b) for a in one for b in two}
+    for name, told in held:
+        kind.properties.setdefault(name, set()).add(told)
 
 
 def _together(kinds: Iterable[_Kind]) -> _Kind:

@@ -16,6 +16,8 @@ from tests.contract.graphs import (
     PUBLIC,
     READER,
     SECRET,
+    VALUES,
+    WORLD_CHUNKS,
     edge,
     exact,
     only,
@@ -88,6 +90,97 @@ class TestNearest:
         assert store.chunks.nearest(vec(1, 0), READER, 9) == ()
 
 
+BARE = AccessFilter.of(access_fields=frozenset())
+"""Everything, and access metadata where the store shows it."""
+
+
+def scanned(store: GraphStore, filter: AccessFilter, limit: int) -> list[list[str]]:
+    """The pages of a scan as ids; each but the last is full."""
+    pages: list[list[str]] = []
+    after = None
+    while len(pages) < 50:
+        page = store.chunks.scan(filter, after, limit)
+        pages.append([c.id for c in page.chunks])
+        after = page.after
+        if after is None:
+            break
+        assert len(page.chunks) == limit
+    return pages
+
+
+class TestScan:
+    def test_in_parts_by_id(self, store: GraphStore) -> None:
+        ids = [f"c{i:02}" for i in range(1, 12)]
+        store.chunks.upsert([chunk(id_) for id_ in ids[::-1]])
+        assert scanned(store, READER, 100) == [ids]
+        assert scanned(store, READER, 4) == [ids[:4], ids[4:8], ids[8:]]
+        for limit in (1, 3, 11):
+            assert [id_ for page in scanned(store, READER, limit) for id_ in page] == ids
+
+    def test_a_part_begins_after_an_id_that_may_be_gone(self, store: GraphStore) -> None:
+        write_world(store)
+        assert [c.id for c in store.chunks.scan(READER, "d2", 9).chunks] == ["d3", "d4"]
+        assert [c.id for c in store.chunks.scan(READER, "d2-gone", 1).chunks] == ["d3"]
+        assert store.chunks.scan(READER, "d4", 9).chunks == ()
+
+    def test_nothing_to_scan(self, store: GraphStore) -> None:
+        assert (store.chunks.scan(OPEN, None).chunks, store.chunks.scan(OPEN, None).after) == ((), None)
+        write_world(store)
+        page = store.chunks.scan(NOBODY, None)
+        assert (page.chunks, page.after) == ((), None)
+
+    def test_a_filter_reads_a_chunks_own_metadata(self, store: GraphStore) -> None:
+        write_world(store)
+        assert scanned(store, READER, 9) == [["d1", "d2", "d3", "d4"]]
+        assert scanned(store, BOARD, 9) == scanned(store, OPEN, 9) == [["d1", "d2", "d3", "d4", "d9"]]
+        assert scanned(store, READER.narrowed(only("year", "<", 2024)), 9) == [["d2"]]
+        assert scanned(store, READER.narrowed(only("source_doc_id", "in", ["d3", "d9"])), 9) == [["d3"]]
+        assert scanned(store, READER.narrowed(only("allowed_principals", "contains_any", ["all"])), 9) == [[]]
+
+    def test_a_hidden_chunk_leaves_no_gap(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a"), chunk("b", allowed_principals=("board",)), chunk("c"), chunk("d"), chunk("e")])
+        assert scanned(store, READER, 2) == [["a", "c"], ["d", "e"], []]
+        assert scanned(store, BOARD, 2) == [["a", "b"], ["c", "d"], ["e"]]
+
+    def test_chunks_come_with_their_vectors_without_access(self, store: GraphStore) -> None:
+        write_world(store)
+        written = [c for c in WORLD_CHUNKS if c.id != "d9"]
+        read = store.chunks.scan(READER, None).chunks
+        assert [(c.id, c.document_id, c.content) for c in read] == [(c.id, c.document_id, c.content) for c in written]
+        assert [dict(c.metadata) for c in read] == [
+            {name: value for name, value in c.metadata.items() if name != "allowed_principals"} for c in written
+        ]
+        for found, given in zip(read, written, strict=True):
+            if given.embedding is None:
+                assert found.embedding is None
+            else:
+                assert found.embedding == pytest.approx(given.embedding, abs=1e-6)
+                assert found.embedding is not None and str(found.embedding.dtype) == "float32"
+        assert store.chunks.scan(BARE, None).chunks[0].metadata == read[0].metadata
+
+    def test_a_store_that_hides_nothing_gives_a_chunk_as_it_was_written(self, factory: StoreFactory) -> None:
+        store = factory.make(access_fields=())
+        content = "Zeile\r\n\t\"quoted\" 'single' \\ 日本語 العربية 🚀 <b>& ' ; --\n\n"
+        given = [
+            Chunk(id="a", content=content, document_id="", metadata={**VALUES, **SECRET}),
+            Chunk(id="b", content="", document_id="doc", metadata={}),
+            Chunk(id="c", content="own", document_id="doc", metadata={"document_id": "its own", "id": 1, "score": 2.0}),
+        ]
+        store.chunks.upsert(given)
+        assert exact(store.chunks.scan(BARE, None).chunks) == exact(given)
+        assert exact(store.chunks.scan(READER, None).chunks) == []
+        assert "allowed_principals" not in repr(store.chunks.scan(OPEN, None))
+
+    def test_it_follows_changes(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a", 1, 0), chunk("b", 1, 0, document="other")], embedder=EMBEDDER)
+        store.chunks.upsert([Chunk(id="a", content="New.", document_id="doc", metadata=PUBLIC)])
+        store.chunks.delete_documents(["other"])
+        (left,) = store.chunks.scan(READER, None).chunks
+        assert (left.id, left.content, left.embedding) == ("a", "New.", None)
+        store.set_access(["a"], SECRET)
+        assert scanned(store, READER, 9) == [[]]
+
+
 class TestWriting:
     def test_a_chunk_is_replaced_whole(self, store: GraphStore) -> None:
         store.chunks.upsert([chunk("a", 1, 0, year=1), chunk("b", 1, 0)], embedder=EMBEDDER)
@@ -146,6 +239,7 @@ class TestAccessFields:
         locked = AccessFilter.of(locked=only("allowed_principals", "contains_any", ["board"]))
         read = [
             store.chunks.get_documents_by_id(["c"]), store.chunks.nearest(vec(1, 0), locked, 1),
+            store.chunks.scan(locked, None).chunks,
             store.edges(["e"], locked),
             store.expand(["a"], (), locked, None, 1), store.scan(locked, None), store.paths("a", "b", locked, 1),
             store.describe(locked).properties,

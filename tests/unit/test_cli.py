@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from kgcore import open_store
+import kgcore.ingest.copy
+import kgcore.ingest.demo
+import kgcore.store
+from kgcore import StoreError, open_store
 from kgcore.__main__ import app
+from kgcore.config import cache_dir
 from kgcore.filters import AccessFilter
-from tests.data.build import ROOT, retriever, texts
+from kgcore.ingest import copy_graph
+from tests.contract.graphs import READER, WORLD_PROBE, everything, write_world
+from tests.data.build import JANE, ROOT, retriever, texts
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -104,3 +113,153 @@ def test_help_says_what_there_is() -> None:
     done = CliRunner().invoke(app, ["import", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
     assert done.exit_code == 0 and "--store" in done.output
     assert CliRunner().invoke(app, ["import"]).exit_code == 2
+
+
+@pytest.fixture
+def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of caches for one test, here and in a process that it starts."""
+    monkeypatch.setenv("HOPSCOPE_CACHE_DIR", str(tmp_path / "caches"))
+    cache_dir.cache_clear()
+    yield tmp_path / "caches"
+    cache_dir.cache_clear()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> str:
+    """The contract's world in a file."""
+    address = f"duckdb:///{tmp_path}/world.duckdb"
+    store = open_store(address, create=True)
+    write_world(store)
+    store.close()
+    return address
+
+
+def read(address: str) -> dict[str, Any]:
+    """Every answer that a reader gets there."""
+    store = open_store(address)
+    try:
+        return everything(store, READER, WORLD_PROBE)
+    finally:
+        store.close()
+
+
+def test_copy_makes_a_graph_with_the_same_answers(world: str, tmp_path: Path, caches: Path) -> None:
+    to = f"duckdb:///{tmp_path}/copy.duckdb"
+    for _ in range(2):
+        done = run("copy", world, to)
+        assert done.returncode == 0, done.stderr
+        assert "11 entities, 14 edges, 5 passages" in done.stderr and "19/19" in done.stderr
+    assert read(to) == read(world)
+    assert list((caches / "copies").iterdir()) == []
+
+
+def test_copy_knows_the_demo(demo_address: str, tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kgcore.ingest.demo, "ensure_demo", lambda: demo_address)
+    to = f"duckdb:///{tmp_path}/copy.duckdb"
+    done = CliRunner().invoke(app, ["copy", "demo", to])
+    assert done.exit_code == 0 and "526 edges" in done.output
+    store = open_store(to)
+    try:
+        assert "Acme Capital -[USES]-> Helios" in texts(retriever(store, max_hops=2).retrieve(JANE))[0]
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_copy_that_is_stopped_goes_on(
+    world: str, tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """Once: after the page; twice: at once. Neither ever lands in a query."""
+    heard = signal.getsignal(signal.SIGINT)
+    to = f"duckdb:///{tmp_path}/copy.duckdb"
+    begun: list[int] = []
+
+    def stopping(source: Any, target: Any, *, progress: Any, checkpoint: Path) -> None:
+        def show(done: int, total: int, what: str) -> None:
+            begun.append(done)
+            if done == 8:
+                for _ in range(times):
+                    signal.raise_signal(signal.SIGINT)
+                begun.append(-1)
+            progress(done, total, what)
+
+        copy_graph(source, target, progress=show, checkpoint=checkpoint, page=4)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kgcore.ingest.copy, "copy_graph", stopping)
+        done = CliRunner().invoke(app, ["copy", world, to])
+    assert done.exit_code == 130
+    assert done.output.strip().splitlines()[-1] == "Stopped. The same command goes on from here."
+    assert begun == [0, 4, 8, -1][: 5 - times]
+    assert signal.getsignal(signal.SIGINT) is heard
+    (left,) = (caches / "copies").iterdir()
+    assert json.loads(left.read_text())["edges"] == 8
+    assert run("copy", world, to).returncode == 0
+    assert read(to) == read(world)
+    assert not left.exists()
+
+
+def test_an_error_that_is_no_stop_is_not_called_one(
+    world: str, tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(kgcore.ingest.copy, "copy_graph", broken)
+    done = CliRunner().invoke(app, ["copy", world, f"duckdb:///{tmp_path}/copy.duckdb"])
+    assert str(done.exception) == "a fault of ours" and "Stopped" not in done.output
+
+
+def test_a_copy_opens_a_store_whole_by_the_settings_that_belong_to_it(
+    world: str, caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = "neo4j://host/db"
+    monkeypatch.setenv("HOPSCOPE_STORE", server)
+    monkeypatch.setenv("HOPSCOPE_STORE_PASSWORD", "pa/ss-word")
+    monkeypatch.setenv("HOPSCOPE_ACCESS_FIELDS", "clearance")
+    opened: dict[str, dict[str, Any]] = {}
+
+    def opening(address: str, **options: Any) -> Any:
+        opened[address] = options
+        if address == server:
+            raise StoreError("It is away.", remedy="Start it.")
+        return open_store(address, **options)
+
+    monkeypatch.setattr(kgcore.store, "open_store", opening)
+    done = CliRunner().invoke(app, ["copy", world, server])
+    assert str(done.exception) == "It is away."
+    assert opened[server]["password"] == "pa/ss-word" and opened[server]["create"]
+    assert "password" not in opened[world] and not opened[world]["create"]
+    assert [options["access_fields"] for options in opened.values()] == [(), ()]
+    assert all(options["mapping_file"] for options in opened.values())
+
+
+def test_a_copy_from_nowhere_makes_nothing(tmp_path: Path, caches: Path) -> None:
+    said = failed(run("copy", f"duckdb:///{tmp_path}/none.duckdb", f"duckdb:///{tmp_path}/copy.duckdb"))
+    assert "There is no graph file" in said
+    assert list(tmp_path.glob("*.duckdb")) == [] and not caches.exists()
+
+
+def test_a_copy_needs_two_stores(world: str, tmp_path: Path, caches: Path) -> None:
+    before = read(world)
+    same = f"duckdb:///{tmp_path}/./world.duckdb"
+    assert "FROM and TO are one store" in failed(run("copy", world, same))
+    assert "only read" in failed(run("copy", world, "demo"))
+    assert read(world) == before
+
+
+@pytest.mark.parametrize(
+    "address", ["mysql://me:pa/ss-word@host/db", "me:pa/ss-word@host", "neo4j://me:pa/ss-word@127.0.0.1:9/db"]
+)
+def test_a_copy_never_tells_a_password(world: str, tmp_path: Path, caches: Path, address: str) -> None:
+    to = f"duckdb:///{tmp_path}/copy.duckdb"
+    for given in ((world, address), (address, to), (address, address), (world, to, address)):
+        said = failed(run("copy", *given))
+        assert "pa/ss" not in said and "ss-word" not in said
+    assert not (tmp_path / "copy.duckdb").exists()
+
+
+def test_help_tells_how_to_copy() -> None:
+    done = CliRunner().invoke(app, ["copy", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert done.exit_code == 0 and "FROM" in done.output and "goes on from there" in done.output
+    assert CliRunner().invoke(app, ["copy", "demo"]).exit_code == 2
