@@ -4,13 +4,34 @@ from pathlib import Path
 
 import streamlit as st
 
+from kgcore import KgError
+from kgcore.config import load_config
 from ui import identity
+from ui.errors import show_error
+from ui.identity import Asker
+
+
+def asker() -> Asker | None:
+    if not identity.may_run():
+        return None
+    try:
+        return identity.gate(load_config())
+    except KgError as error:
+        show_error(error)
+        return None
+
 
 st.set_page_config(page_title="Hopscope", page_icon="🔭", layout="wide")
 st.html(Path(__file__).parent / "static" / "page.css")
-pages = [st.Page("pages/ask.py", title="Ask", url_path="ask", default=True)]
-allowed = identity.may_run()
+who = asker()
+ask = st.Page("pages/ask.py", title="Ask", url_path="ask", default=True)
+settings = st.Page(
+    "pages/settings.py",
+    title="Settings",
+    url_path="settings",
+    visibility="visible" if who and who.administrator else "hidden",
+)
 # Always called: without it Streamlit makes pages of the folder by itself.
-page = st.navigation(pages, position="top" if allowed else "hidden")
-if allowed:
+page = st.navigation([ask, settings], position="top" if who else "hidden")
+if who:
     page.run()

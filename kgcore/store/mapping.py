@@ -89,7 +89,13 @@ def parse_mapping(text: str | bytes) -> Mapping:
             raise ConfigError(
                 f"A mapping has no entry {unknown[0]!r}.", remedy=f"Use {', '.join(sorted(known))}.", field=unknown[0]
             )
-        return _ADAPTER.validate_json(text)
+        mapping = _ADAPTER.validate_json(text)
+        if mapping == OWN:
+            raise ConfigError(
+                "This mapping is Hopscope's own layout, which needs none.",
+                remedy="Remove the file, or name the labels and properties of the graph.",
+            )
+        return mapping
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
         raise ConfigError(

@@ -44,6 +44,7 @@ def open_neo4j(
     """
     server = NeoServer(Address.parse(url, user=user, password=password))
     try:
+        server.connect()
         saved = mapping or (read_mapping(mapping_file) if mapping_file else None)
         store = NeoStore(server, saved or _own_or_proposed(server), access_fields)
         if mapping_file is not None and not store.layout.own:

@@ -15,7 +15,7 @@ from kgcore.filters.numbers import as_integer
 from kgcore.names import fold, is_unicode, tokens
 from kgcore.store.mapping import Mapping as GraphMapping
 from kgcore.store.neo4j_names import Named, escaped
-from kgcore.store.neo4j_read import SLOW, NeoReader, computed_fields
+from kgcore.store.neo4j_read import SLOW, NeoReader
 from kgcore.store.neo4j_server import NeoServer
 from kgcore.store.neo4j_values import from_neo4j, stored_name
 from kgcore.store.protocol import Page
@@ -81,12 +81,12 @@ class NeoBrowser(NeoReader):
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
         layout = self.layout
-        if not layout.mapping.document:
+        if layout.source_document() == "null":
             return ()
         where, params = layout.visible(filter)
         rows = self.server.rows(
             f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} "
-            f"WITH {layout.text(layout.mapping.document)} AS id, r WHERE id IS NOT NULL "
+            f"WITH {layout.source_document()} AS id, r WHERE id IS NOT NULL "
             "RETURN id, min(toStringOrNull(r.title)), count(*) ORDER BY id",
             params,
             timeout=SLOW,
@@ -219,12 +219,12 @@ class NeoBrowser(NeoReader):
         layout = self.layout
         where, params = layout.visible(filter)
         if field in EDGE_FIELDS:
-            value = computed_fields(layout)[field]
+            value = layout.fields()[field]
         else:
             held = "r[$field]"
             value = held if layout.own else f"({texts_of(held)})"
             params["field"] = stored_name(field) if layout.own else field
-        if value == "null" or (not layout.own and field in self.mapped):
+        if value == "null" or (not layout.own and field in self.mapped and field not in EDGE_FIELDS):
             return ()
         rows = self.server.rows(
             f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} WITH {value} AS held WHERE held IS NOT NULL "

@@ -89,14 +89,17 @@ class Layout:
         """The id of the passage that `r` comes from: its own, or the first that speaks of both its ends."""
         mapping = self.mapping
         if mapping.document:
-            return self.text(mapping.document)
+            held = f"r.{quoted(mapping.document)}"
+            listed = f"CASE WHEN {held} IS :: LIST<ANY> NOT NULL THEN toStringOrNull(head({held})) "
+            return held if self.own else f"({listed}ELSE toStringOrNull({held}) END)"
         if not (mapping.chunk_link and mapping.chunk_label):
             return "null"
         link, chunk = quoted(mapping.chunk_link), quoted(mapping.chunk_label)
-        id_ = self.chunk_id("c")
+        id_ = self.chunk_id("passage")
         return (
-            f"head(COLLECT {{ WITH startNode(r) AS a, endNode(r) AS b MATCH (a)-[:{link}]-(c:{chunk})-[:{link}]-(b) "
-            f"RETURN {id_} AS id ORDER BY id LIMIT 1 }})"
+            "head(COLLECT { WITH startNode(r) AS one_end, endNode(r) AS other_end "
+            f"MATCH (one_end)-[:{link}]-(passage:{chunk})-[:{link}]-(other_end) "
+            f"RETURN {id_} AS passage_id ORDER BY passage_id LIMIT 1 }})"
         )
 
     def chunk_id(self, node: str) -> str:
@@ -111,8 +114,18 @@ class Layout:
         held = f"r {{.*, {quoted(vector)}: null}}" if vector else "properties(r)"
         return (
             f"[{self.id('startNode(r)')}, {self.id('endNode(r)')}, {self.relation()}, {self.end_name(source=True)}, "
-            f"{self.end_name(source=False)}, {held}, {self.source_document()}]"
+            f"{self.end_name(source=False)}, {held}, {self.source_document()}{'' if self.own else ', elementId(r)'}]"
         )
+
+    def fields(self) -> dict[str, str]:
+        """The expression of each of an edge's own fields, "null" for one that the graph has not."""
+        return {
+            "key": self.text(self.mapping.key),
+            "description": self.text(self.mapping.description),
+            "source_doc_id": self.source_document(),
+            "src_name": self.end_name(source=True),
+            "dst_name": self.end_name(source=False),
+        }
 
     def visible(self, filter: AccessFilter, *others: str) -> tuple[str, dict[str, object]]:
         """The condition under which `r` is seen, `others` added, and its parameters.
@@ -120,13 +133,7 @@ class Layout:
         `r` stands between two nodes that the query has already found to have the label of entities.
         """
         mapping = self.mapping
-        columns = {
-            "key": self.text(mapping.key) if mapping.key else "",
-            "description": self.text(mapping.description) if mapping.description else "",
-            "source_doc_id": self.text(mapping.document) if mapping.document else "",
-            "src_name": self.end_name(source=True),
-            "dst_name": self.end_name(source=False),
-        }
+        columns = {field: "" if text == "null" else text for field, text in self.fields().items()}
         compiler = CypherFilter("r", columns, STORED if self.own else {}, foreign=not self.own)
         parts = [compiler.compile(filter.node), *others]
         if mapping.ignored:

@@ -10,7 +10,6 @@ from kgcore.filters import AccessFilter
 from kgcore.filters.grammar import EDGE_FIELDS
 from kgcore.names import is_unicode
 from kgcore.store.mapping import Mapping as GraphMapping
-from kgcore.store.neo4j_layout import Layout
 from kgcore.store.neo4j_names import NeoNames
 from kgcore.store.neo4j_server import NeoServer
 from kgcore.store.neo4j_values import RESERVED
@@ -205,9 +204,9 @@ class NeoReader(NeoNames):
         layout = self.layout
         where, params = layout.visible(filter)
         matched = f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where}"
-        fields = computed_fields(layout)
+        fields = layout.fields()
         counted = ", ".join(f"count({fields[field]}) AS {field}" for field in EDGE_FIELDS)
-        documents = f"count(DISTINCT {layout.text(layout.mapping.document)})"
+        documents = f"count(DISTINCT {layout.source_document()})"
         edges, documented, *own_counts = self.server.rows(
             f"{matched} RETURN count(r) AS edges, {documents} AS documents, {counted}", params, timeout=SLOW
         )[0]
@@ -269,15 +268,3 @@ _KIND = (
     "WHEN r[k] IS :: INTEGER NOT NULL | FLOAT NOT NULL THEN 'number' WHEN r[k] IS :: LIST<ANY> NOT NULL THEN 'list' "
     "ELSE 'string' END"
 )
-
-
-def computed_fields(layout: Layout) -> dict[str, str]:
-    """The expression of each of an edge's own fields, "null" for one that the graph has not."""
-    mapping = layout.mapping
-    return {
-        "key": layout.text(mapping.key),
-        "description": layout.text(mapping.description),
-        "source_doc_id": layout.text(mapping.document),
-        "src_name": layout.end_name(source=True),
-        "dst_name": layout.end_name(source=False),
-    }

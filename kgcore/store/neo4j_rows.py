@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,12 +30,13 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """A graph at one version: its vectors' model and size, how many names it has, and its indexes."""
+    """A graph at one version: its vectors' model and size, how many names and edges it has, and its indexes."""
 
     version: str
     embedder: str | None
     dimension: int | None
     names: int
+    edges: int
     indexes: Mapping[str, Index]
 
     def vector_index(self, label: str, property: str) -> Index | None:
@@ -95,7 +95,7 @@ class NeoRows:
             embedder = (mapping.embedder or "a model that the mapping does not name") if dimension else None
             if self.side is not None:
                 embedder, dimension = self.side.embedder, self.side.dimension
-        state = State(version=text, embedder=embedder, dimension=dimension, names=names, indexes=indexes)
+        state = State(version=text, embedder=embedder, dimension=dimension, names=names, edges=edges, indexes=indexes)
         if before is None or before.version != state.version:
             self._shown.clear()
         self._state = state
@@ -158,7 +158,7 @@ class NeoRows:
         return fact_id(edge.source_id, edge.relation, edge.key, edge.target_id, edge.dst_name)
 
     def _edge(self, row: Sequence[Any], hidden: frozenset[str]) -> Edge:
-        source, target, relation, source_name, target_name, held, document = row
+        source, target, relation, source_name, target_name, held, document, *element = row
         mapping = self.layout.mapping
         own = self.layout.own
         properties: Mapping[str, PropertyValue] = (
@@ -176,12 +176,7 @@ class NeoRows:
             source_doc_id=_text(document),
             properties=properties,
         )
-        if edge.id:
-            return edge
-        # From what anybody may be shown, so that an edge has one id whoever reads or copies it.
-        never = self.access_fields | DEFAULT_ACCESS_FIELDS | self.mapped
-        shown = replace(edge, properties=from_foreign(held, never))
-        return replace(edge, id=computed_id(shown))
+        return edge if edge.id else replace(edge, id=computed_id(edge, *element))
 
     @property
     def mapped(self) -> frozenset[str]:
@@ -223,11 +218,11 @@ class NeoRows:
         return int(rows[0][0]) if rows else None
 
 
-def computed_id(edge: Edge) -> str:
-    """The id of a foreign edge: from what it says, so that it stays the same wherever the graph is moved."""
-    content = json.dumps(sorted(edge.properties.items()), ensure_ascii=True, default=list)
-    key = "\u0001".join((edge.key or "", edge.description or "", content))
-    return edge_id(edge.source_id, edge.relation, key, edge.target_id, edge.source_doc_id)
+def computed_id(edge: Edge, element: str) -> str:
+    """The id of a foreign edge, from what it says and the server's own id of it, which tells equal ones apart."""
+    return edge_id(
+        edge.source_id, edge.relation, f"{edge.key or ''}\u0001{element}", edge.target_id, edge.source_doc_id
+    )
 
 
 def hash_of(mapping: GraphMapping) -> str:

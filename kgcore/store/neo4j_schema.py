@@ -133,6 +133,7 @@ def _facts_on_edges(schema: Schema) -> Mapping:
         edge_id=_first(held.texts(["uuid"])),
         relation="name",
         description="fact",
+        document=held.lists(["episodes"]),
         entity_vector=entity.lists(["name_embedding"]),
         edge_vector=held.lists(["fact_embedding"]),
         **_passages(schema, ("Entity",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +16,14 @@ from neo4j import exceptions as faults
 from kgcore.errors import ConfigError, StoreError
 
 T = TypeVar("T")
+# What goes wrong is raised, with its remedy: the driver need not write it to the console too.
+logging.getLogger("neo4j").setLevel(logging.CRITICAL)
 SCHEMES = ("bolt", "neo4j", "bolt+s", "neo4j+s", "bolt+ssc", "neo4j+ssc")
 TIMEOUT = 30.0
 """Seconds that one reading query may take in the server."""
 WRITE_TIMEOUT = 600.0
 RETRIES = 3
-_RETRY_TIME = 10.0
+_RETRY_TIME = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +103,7 @@ class NeoServer:
                 auth=(address.user, address.password),
                 max_connection_pool_size=32,
                 connection_acquisition_timeout=20.0,
-                connection_timeout=10.0,
+                connection_timeout=5.0,
                 liveness_check_timeout=30.0,
                 max_transaction_retry_time=_RETRY_TIME,
                 notifications_min_severity="OFF",
@@ -110,6 +113,11 @@ class NeoServer:
             raise ConfigError(
                 f"{address.shown} cannot be used as an address.", remedy="Correct the scheme, host and port."
             ) from error
+
+    def connect(self) -> None:
+        """Logs in once, without trying again. Raises StoreError."""
+        with self._said(), self._session(neo4j.READ_ACCESS) as session:
+            session.run(neo4j.Query("RETURN 1", timeout=TIMEOUT)).consume()
 
     def close(self) -> None:
         """Gives the connections back."""

@@ -26,6 +26,8 @@ BATCH = 2_000
 """Rows of one UNWIND."""
 PART = 20_000
 """Records of one transaction of a large write: what a server holds in memory until it commits."""
+WAIT = 500
+"""Seconds that a load waits for its indexes; the server goes on building them afterwards."""
 _LABELS = ("Entity", "EntityName", "Chunk", "Hopscope")
 """Labels of the layout, which no type of an entity may add to a node."""
 
@@ -51,7 +53,6 @@ class NeoWriter(NeoBrowser):
 
     part: int | None = PART
     _ready = False
-    _indexed: int | None = None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -60,7 +61,7 @@ class NeoWriter(NeoBrowser):
 
     @contextmanager
     def writing(self) -> Iterator[neo4j.Transaction]:
-        """A transaction of ours, alone in the whole database; the schema is made before, vector indexes after it."""
+        """A transaction of ours, alone in the whole database; the schema is made before it."""
         if not self.layout.own:
             raise StoreError(
                 f"{self.server.address.shown} holds a graph that others built: it is only read.",
@@ -79,10 +80,8 @@ class NeoWriter(NeoBrowser):
                     f"MERGE (m:{META} {{id: 0}}) SET m.data_version = coalesce(m.data_version, 0) + 1",
                 )
                 yield transaction
-                dimension = _dimension(transaction)
         finally:
             self.forget()
-        self._index_vectors(dimension)
 
     def upsert(self, entities: Sequence[Entity], edges: Sequence[Edge], *, embedder: str | None = None) -> None:
         known = {entity.id: entity for entity in entities}
@@ -138,10 +137,20 @@ class NeoWriter(NeoBrowser):
         self.change(change)
 
     def optimize(self) -> None:
-        """Waits until the indexes hold everything."""
-        if self.layout.own:
-            self.server.alter("CALL db.awaitIndexes(300)")
-            self.forget()
+        """Makes the vector indexes, once the vectors are in, and waits until they can be asked, some minutes at most.
+
+        An index that is there slows every write of a vector.
+        """
+        dimension = self.refresh().dimension
+        if not self.layout.own or dimension is None:
+            return
+        self._index_vectors(dimension)
+        try:
+            self.server.alter(f"CALL db.awaitIndexes({WAIT})")
+        except StoreError:
+            if not any(index.state == "POPULATING" for index in self.server.indexes().values()):
+                raise
+        self.forget()
 
     def change(self, change: Any) -> None:
         """Runs a change in a transaction of its own, again when the server says so, or in the one around it."""
@@ -184,17 +193,14 @@ class NeoWriter(NeoBrowser):
         self.server.alter("CALL db.awaitIndexes(60)")
         self._ready = True
 
-    def _index_vectors(self, dimension: int | None) -> None:
-        """Makes the vector indexes when the first vectors are in; ones of another dimension are from a graph before."""
-        if dimension is None or dimension == self._indexed:
-            return
+    def _index_vectors(self, dimension: int) -> None:
+        """Makes the vector indexes that are missing; ones of another dimension are from a graph before."""
         held = self.server.indexes()
         for name, label in VECTORS.items():
             if name in held and held[name].dimension != dimension:
                 self.server.alter(f"DROP INDEX {name} IF EXISTS")
             if name not in held or held[name].dimension != dimension:
                 self.server.alter(_VECTOR_INDEX.format(name=name, label=label, dimension=dimension))
-        self._indexed = dimension
 
 
 def check_text(text: str) -> None:
@@ -214,11 +220,6 @@ def numbers(vector: Vector | None, dimension: int | None) -> list[float] | None:
 def _in_batches(transaction: neo4j.Transaction, query: str, rows: Sequence[dict[str, Any]]) -> None:
     for start in range(0, len(rows), BATCH):
         run(transaction, query, {"rows": rows[start : start + BATCH]})
-
-
-def _dimension(transaction: neo4j.Transaction) -> int | None:
-    rows = run(transaction, f"MATCH (m:{META}) RETURN m.dimension")
-    return rows[0][0] if rows else None
 
 
 def _check_ends(transaction: neo4j.Transaction, known: Mapping[str, Entity], edges: Sequence[Edge]) -> None:

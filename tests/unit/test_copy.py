@@ -416,7 +416,7 @@ class TestStartingAnew:
         assert held(target) == held(world)
         assert not path.exists()
 
-    def test_once_then_the_error_is_held(self, world: GraphStore, target: GraphStore, tmp_path: Path) -> None:
+    def test_once_then_the_error_is_told(self, world: GraphStore, target: GraphStore, tmp_path: Path) -> None:
         path, watched = stopped(world, target, tmp_path, at=4), Watched(target)
         watched.describe = lambda filter: replace(target.describe(filter), edges=2)
         with pytest.raises(StoreError, match="holds 2 edges where 14 were copied"):
