@@ -10,7 +10,7 @@ from kgcore.config import load_config
 from ui import components, graphs, identity, resources, runs, share, state, states, toolbar
 from ui.answers import answer, show_answer, write_answer
 from ui.chips import chips_row, saved_row
-from ui.errors import show_error
+from ui.errors import show_error, try_again
 from ui.more import history
 from ui.picture import Picture, picture, tidy
 from ui.runs import Run, SavedRun
@@ -109,3 +109,4 @@ try:
     ask()
 except KgError as error:
     show_error(error)
+    try_again()

@@ -15,7 +15,7 @@ from kgcore.config import Config, cache_dir
 from kgcore.doctor import is_server
 from kgcore.viz import plain
 from ui import resources, state
-from ui.errors import show_error
+from ui.errors import show_error, try_again
 from ui.resources import Graph, Login, without_login
 from ui.text import escaped
 
@@ -76,6 +76,8 @@ def opened(choice: Chosen, config: Config) -> Graph | None:
         return resources.open_graph(choice.url, config, choice.login)
     except KgError as error:
         show_error(error)
+        if is_server(choice.url):
+            try_again()
     return None
 
 
