@@ -38,7 +38,7 @@ class DuckBrowser(DuckReader):
                 WHERE starts_with(folded, $text) OR contains(folded, ' ' || $text)
                    OR ord IN (SELECT name FROM token WHERE starts_with(token, $text))
             ), shown AS (
-                SELECT a.node, a.name, count(*) AS n FROM adjacency a
+                SELECT a.node, a.name, count(*) FILTER (WHERE NOT a.again) AS n FROM adjacency a
                 WHERE a.node IN (SELECT node FROM hit) AND {where} GROUP BY a.node, a.name
             ), ranked AS (
                 SELECT hit.node, bool_or(hit.whole) AS whole,

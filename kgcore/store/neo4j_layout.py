@@ -12,13 +12,15 @@ from kgcore.store.neo4j_values import STORED
 from kgcore.types import HAS_ATTRIBUTE
 
 SEPARATOR = "\u0001"
+_LINKS = ("one_link", "other_link")
 
 
 class Layout:
     """The pieces for one mapping. `own` is the layout that Hopscope writes."""
 
-    def __init__(self, mapping: Mapping) -> None:
+    def __init__(self, mapping: Mapping, access_fields: frozenset[str] = frozenset()) -> None:
         self.mapping = mapping
+        self.access_fields = access_fields
         self.own = mapping == OWN
         self.label = ":" + "|".join(quoted(label) for label in mapping.labels) if mapping.labels else ""
         self.names_label = ":`EntityName`" if self.own else self.label
@@ -98,9 +100,14 @@ class Layout:
         id_ = self.chunk_id("passage")
         return (
             "head(COLLECT { WITH startNode(r) AS one_end, endNode(r) AS other_end "
-            f"MATCH (one_end)-[:{link}]-(passage:{chunk})-[:{link}]-(other_end) "
+            f"MATCH (one_end)-[one_link:{link}]-(passage:{chunk})-[other_link:{link}]-(other_end) {self._free_links()}"
             f"RETURN {id_} AS passage_id ORDER BY passage_id LIMIT 1 }})"
         )
+
+    def _free_links(self) -> str:
+        """Links that say who may see them are not followed: a filter reads facts, and a passage must not slip by it."""
+        held = [f"{link}.{quoted(name)} IS NULL" for name in sorted(self.access_fields) for link in _LINKS]
+        return f"WHERE {' AND '.join(held)} " if held else ""
 
     def chunk_id(self, node: str) -> str:
         """A passage's id."""

@@ -31,8 +31,8 @@ MAX_HITS = 20_000
 MAX_MENTION = 200
 """Letters of a name's words that its index holds."""
 MAX_TOKENS = 32
-MAX_EDGES = 200_000
-"""Edges of a foreign graph whose names are read from them."""
+MAX_WHOLE = 200_000
+"""Names of a foreign graph, or edges that give them, that are read whole."""
 EXACT = 1_000
 """A graph of so many names has its vectors compared one by one: an approximate index may leave some out."""
 
@@ -84,7 +84,7 @@ class NeoNames(NeoRows):
     def missing(self, state: State) -> list[str]:
         said = []
         label, layout = self._names_label, self.layout
-        if state.names > EXACT and not self._reads_edges(state) and self._text_index(state) is None:
+        if state.names > EXACT and not self._reads_whole(state) and self._text_index(state) is None:
             said.append("The full-text index on names is missing or not online: names are read one by one.")
         vectors = layout.mapping.entity_vector if state.dimension and self.side is None else ""
         if state.names > EXACT and vectors and state.vector_index(label, vectors) is None:
@@ -95,12 +95,15 @@ class NeoNames(NeoRows):
     def _names_label(self) -> str:
         return "EntityName" if self.layout.own else next(iter(self.layout.mapping.labels), "")
 
-    def _reads_edges(self, state: State) -> bool:
-        """Whether every name is read from the edges of a foreign graph whose edges name their ends.
+    def _reads_whole(self, state: State) -> bool:
+        """Whether every name of a foreign graph is read: its index may leave out words, signs, and what edges say.
 
-        An index holds its nodes' names alone; it is asked when there are too many edges.
+        An index is asked when there are too many.
         """
-        return not self.layout.own and bool(self.layout.mapping.source_name) and state.edges <= MAX_EDGES
+        return not self.layout.own and max(state.names, self._naming_edges(state)) <= MAX_WHOLE
+
+    def _naming_edges(self, state: State) -> int:
+        return state.edges if self.layout.mapping.source_name else 0
 
     def _text_index(self, state: State) -> str | None:
         """The name of the full-text index that holds every entity's name, if there is one."""
@@ -108,7 +111,7 @@ class NeoNames(NeoRows):
         if layout.own:
             index = state.text_index("EntityName", "words")
             return index.name if index else None
-        if len(layout.mapping.names) != 1 or self._reads_edges(state):
+        if len(layout.mapping.names) != 1 or self._reads_whole(state):
             return None
         for label in layout.mapping.labels:
             index = state.text_index(label, layout.mapping.names[0])
@@ -238,7 +241,8 @@ class NeoNames(NeoRows):
         """Every name, visible or not, read once a version: only for use under a filter."""
         version = self.state.version
         if self._table is None or self._table[0] != version:
-            named = self._named_by_edges() if self._reads_edges(self.state) else self._named("true", {})
+            by_edges = self._reads_whole(self.state) and self._naming_edges(self.state) > 0
+            named = self._named_by_edges() if by_edges else self._named("true", {})
             self._table = (version, named)
         return self._table[1]
 

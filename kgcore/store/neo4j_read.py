@@ -19,6 +19,8 @@ from kgcore.types import HAS_ATTRIBUTE, Description, Edge, End, Expansion, Prope
 SLOW = 300.0
 """Seconds that a query over the whole graph may take; its answer is kept."""
 MAX_FACTS = 200_000
+MAX_FRESH = 50_000
+"""Edges of a foreign graph that is described anew each time."""
 
 
 class NeoReader(NeoNames):
@@ -31,6 +33,9 @@ class NeoReader(NeoNames):
 
     def describe(self, filter: AccessFilter) -> Description:
         state = self.refresh()
+        if not self.layout.own and state.edges <= MAX_FRESH:
+            # What others change in place leaves no mark: a graph that is not large is looked at anew.
+            self.look_anew()
         key = (state.version, filter.key)
         found = self._descriptions.get(key)
         if found is None:
@@ -45,6 +50,12 @@ class NeoReader(NeoNames):
             data_version=state.version,
             warnings=tuple(self.missing(state)),
         )
+
+    def look_anew(self) -> None:
+        """Forgets what was remembered of the graph at this version."""
+        self._descriptions.clear()
+        self._shown.clear()
+        self._table = None
 
     def entities(self, ids: Sequence[str], filter: AccessFilter) -> tuple[End, ...]:
         shown = self.shown((i for i in ids if is_unicode(i)), filter)

@@ -66,8 +66,8 @@ class NeoRows:
     ) -> None:
         self.server = server
         self.side: SideVectors | None = None
-        self.layout = Layout(mapping)
         self.access_fields = access_fields | frozenset(mapping.access)
+        self.layout = Layout(mapping, self.access_fields)
         self._state: State | None = None
         self._shown: dict[tuple[str, str, str], Shown | None] = {}
 

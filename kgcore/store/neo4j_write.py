@@ -187,8 +187,12 @@ class NeoWriter(NeoBrowser):
         if self._ready:
             return
         held = self.server.indexes()
+        names = held.get("entity_name")
+        if names is not None and names.labels != ("EntityName",):
+            # Left by a graph that stood here before: its name is ours.
+            self.server.alter("DROP INDEX entity_name IF EXISTS")
         for name, statement in SCHEMA.items():
-            if name not in held:
+            if name not in held or (name == "entity_name" and held[name].labels != ("EntityName",)):
                 self.server.alter(statement)
         self.server.alter("CALL db.awaitIndexes(60)")
         self._ready = True
@@ -197,9 +201,10 @@ class NeoWriter(NeoBrowser):
         """Makes the vector indexes that are missing; ones of another dimension are from a graph before."""
         held = self.server.indexes()
         for name, label in VECTORS.items():
-            if name in held and held[name].dimension != dimension:
+            fits = name in held and held[name].dimension == dimension and held[name].labels == (label,)
+            if name in held and not fits:
                 self.server.alter(f"DROP INDEX {name} IF EXISTS")
-            if name not in held or held[name].dimension != dimension:
+            if not fits:
                 self.server.alter(_VECTOR_INDEX.format(name=name, label=label, dimension=dimension))
 
 

@@ -240,6 +240,7 @@ GRAPHITI = Family(
         "names": ("name",),
         "edge_id": "uuid",
         "relation": "name",
+        "ignored": ("HAS_MEMBER", "MENTIONS"),
         "description": "fact",
         "entity_vector": "name_embedding",
         "edge_vector": "fact_embedding",

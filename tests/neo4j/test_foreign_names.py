@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from kgcore import KnowledgeGraphRetriever, open_store
+from kgcore import open_store
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
 from tests.contract.graphs import OPEN, exact, only, write_world
-from tests.data.build import offline
 from tests.neo4j.addresses import addresses
 from tests.neo4j.families import GRAPHITI, LANGCHAIN, PLAIN, REFERENCE, build, cleared, session
 
@@ -166,25 +165,6 @@ def test_a_passage_is_the_edges_own(server: str) -> None:
     store = open_store(server)
     try:
         assert {edge.id: edge.source_doc_id for edge in store.edges(["r1", "r2"], READER)} == {"r1": "e1", "r2": "e2"}
-    finally:
-        store.close()
-
-
-def test_a_passage_that_only_hidden_links_join_is_not_behind_a_fact(server: str) -> None:
-    cleared(server)
-    build(
-        server,
-        *LANGCHAIN.cypher,
-        "MATCH (a {id: 'Ann Lee'}), (b {id: 'Acme'}) CREATE (d:Document {id: 'a-secret', text: 'The plot.'}) "
-        "CREATE (d)-[:MENTIONS {allowed_principals: ['board']}]->(a) "
-        "CREATE (d)-[:MENTIONS {allowed_principals: ['board']}]->(b)",
-        "MATCH (:Document)-[m:MENTIONS]->() WHERE m.allowed_principals IS NULL SET m.allowed_principals = ['all']",
-    )
-    store = open_store(server)
-    try:
-        search = KnowledgeGraphRetriever(store, embedder=offline(), filters=LOCK, document_retriever=store.chunks)
-        result = search.retrieve("Where does Ann Lee work?", entities=["Ann Lee"])
-        assert [document.content for document in result.source_documents] == ["Ann Lee works at Acme."]
     finally:
         store.close()
 

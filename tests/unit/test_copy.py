@@ -217,6 +217,12 @@ class TestRoundTrip:
             (19, 19, "counting"),
         ]  # fmt: skip
 
+    def test_progress_ends_where_all_is_done_without_passages_too(self, empty: Callable[[], GraphStore]) -> None:
+        source, calls = empty(), []
+        write(source, edge("e", "a", "R", "b"))
+        copy_graph(source, empty(), progress=lambda *call: calls.append(call))
+        assert calls == [(0, 2, "edges"), (1, 2, "passages"), (1, 1, "counting")]
+
 
 LOCKED = {"field": "allowed_principals", "operator": "contains_any", "value": ["group:public"]}
 
@@ -357,12 +363,21 @@ def stopped(source: GraphStore, target: GraphStore, folder: Path, *, at: int) ->
 
 
 class TestStartingAnew:
-    def test_when_the_source_has_changed(self, world: GraphStore, target: GraphStore, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("change", "edges"),
+        [
+            (lambda source: write(source, edge("a00", "jane", "MEETS", "bob", src="Jane Doe", dst="Bob Roe")), 15),
+            (lambda source: source.set_access(["d1"], SECRET), 14),
+        ],
+        ids=["an-edge", "access-alone"],
+    )
+    def test_when_the_source_has_changed(
+        self, world: GraphStore, target: GraphStore, tmp_path: Path, change: Callable[[GraphStore], None], edges: int
+    ) -> None:
         path = stopped(world, target, tmp_path, at=4)
-        world.set_access(["d1"], SECRET)
-        write(world, edge("a00", "jane", "MEETS", "bob", src="Jane Doe", dst="Bob Roe"))
+        change(world)
         watched = Watched(target)
-        assert copy_graph(world, watched, checkpoint=path, page=PAGE).edges == 15
+        assert copy_graph(world, watched, checkpoint=path, page=PAGE).edges == edges
         assert (len(watched.sizes), held(target)) == (WRITES, held(world))
 
     def test_when_another_graph_of_the_same_version_is_there(
