@@ -20,7 +20,7 @@ settings.load_profile("fixed")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files instead of comparing")
     parser.addoption(
-        "--differential-cases", type=int, default=25, help="random graphs that two stores are compared by, a server"
+        "--differential-cases", type=int, default=12, help="random graphs that two stores are compared by, a server"
     )
 
 
