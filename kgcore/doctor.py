@@ -9,8 +9,9 @@ from kgcore.config import Config, store_options
 from kgcore.doctor_store import Check, FileChecks, GraphChecks, Locked, Sample, failed_by, passed, sample
 from kgcore.errors import KgError
 from kgcore.models.offline import OfflineEmbedder
+from kgcore.store import is_server
 
-__all__ = ["Check", "Sample", "examine", "is_server", "sample"]
+__all__ = ["Check", "Sample", "examine", "sample"]
 
 
 def examine(
@@ -43,11 +44,6 @@ def examine(
     finally:
         graph.close()
     yield from _chat(config)
-
-
-def is_server(url: str) -> bool:
-    """Whether an address is that of a Neo4j server."""
-    return url.partition("://")[0].partition("+")[0] in ("neo4j", "bolt")
 
 
 def _checks_of(url: str) -> type[GraphChecks]:

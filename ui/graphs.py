@@ -12,7 +12,7 @@ import streamlit as st
 
 from kgcore import KgError
 from kgcore.config import Config, cache_dir
-from kgcore.doctor import is_server
+from kgcore.store import is_server
 from kgcore.viz import plain
 from ui import resources, state
 from ui.errors import show_error, try_again

@@ -11,8 +11,9 @@ import streamlit as st
 
 from kgcore import ConfigError, KgError
 from kgcore.config import Config
-from kgcore.doctor import Sample, is_server, sample
+from kgcore.doctor import Sample, sample
 from kgcore.models.offline import NAME
+from kgcore.store import is_server
 from kgcore.store.mapping import OWN, Mapping, read_mapping, save_mapping
 from kgcore.viz import count, plain
 from ui import resources

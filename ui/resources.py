@@ -16,11 +16,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kgcore import KgError, KnowledgeGraphRetriever, open_store, read_ontology
 from kgcore.config import Config, store_options
-from kgcore.doctor import is_server
 from kgcore.ingest.demo import DEMO, demo_examples, ensure_demo
 from kgcore.models.offline import MaxSimReranker, OfflineEmbedder
 from kgcore.models.protocol import ChatModel
-from kgcore.store import GraphStore
+from kgcore.store import GraphStore, is_server
 
 
 @dataclass(frozen=True, kw_only=True)

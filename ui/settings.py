@@ -9,9 +9,10 @@ import streamlit as st
 
 from kgcore import KgError
 from kgcore.config import Config
-from kgcore.doctor import Check, examine, is_server
+from kgcore.doctor import Check, examine
 from kgcore.filters import AccessFilter
 from kgcore.models.offline import DIMENSION, NAME
+from kgcore.store import is_server
 from kgcore.viz import count
 from ui import resources
 from ui.errors import show_error

@@ -10,7 +10,12 @@ from kgcore.errors import ConfigError
 from kgcore.filters import DEFAULT_ACCESS_FIELDS
 from kgcore.store.protocol import ChunkStore, DocumentRetriever, GraphStore
 
-__all__ = ["ChunkStore", "DocumentRetriever", "GraphStore", "open_store"]
+__all__ = ["ChunkStore", "DocumentRetriever", "GraphStore", "is_server", "open_store"]
+
+
+def is_server(url: str) -> bool:
+    """Whether an address is that of a Neo4j server."""
+    return url.partition("://")[0].partition("+")[0] in ("neo4j", "bolt")
 
 
 def open_store(
@@ -33,7 +38,7 @@ def open_store(
     """
     scheme, separator, rest = url.partition("://")
     fields = frozenset(access_fields)
-    if separator and scheme.partition("+")[0] in ("neo4j", "bolt"):
+    if separator and is_server(url):
         from kgcore.store.neo4j import open_neo4j
 
         return open_neo4j(url, user=user, password=password, mapping_file=mapping_file, access_fields=fields)

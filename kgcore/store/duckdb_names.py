@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz import fuzz
 
 from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.names import fold, spelling_distance, tokens, words_of
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import DuckRows
+from kgcore.store.values import likeness
 from kgcore.types import Match, Vector
 
 Hit = tuple[int, int, int, float]
@@ -54,7 +54,7 @@ class DuckNames(DuckRows):
         for spelled in (False, True):
             left = {i: tokens(name) for i, name in enumerate(names) if i not in {match.query for match in found}}
             matches = self._matches(self._token_hits(left, spelled=spelled), filter)
-            found += [replace(m, score=_likeness(names[m.query], m.name)) for m in matches]
+            found += [replace(m, score=likeness(names[m.query], m.name)) for m in matches]
         return _best(found, limit)
 
     def nearest_entities(self, vectors: Sequence[Vector], filter: AccessFilter, k: int) -> tuple[Match, ...]:
@@ -165,12 +165,6 @@ FROM name n JOIN asked ON n.words[1] = asked.words[1]
 WHERE abs(length(n.words) - length(asked.words)) <= asked.distance
   AND damerau_levenshtein(n.words, asked.words) <= asked.distance
 """
-
-
-def _likeness(asked: str, name: str) -> float:
-    """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
-    score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100
-    return round(min(score, 0.99), 6)
 
 
 def _best(matches: Iterable[Match], limit: int | None) -> tuple[Match, ...]:

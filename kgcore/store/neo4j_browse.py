@@ -23,7 +23,6 @@ from kgcore.types import DocumentInfo, Edge, End, Entity, FieldValue, Scalar, Ve
 
 MAX_PATHS = 20
 MAX_LISTS = 256
-_OPEN = AccessFilter.of(access_fields=frozenset())
 
 
 class NeoBrowser(NeoReader):
@@ -32,7 +31,6 @@ class NeoBrowser(NeoReader):
     def __init__(self, server: NeoServer, mapping: GraphMapping, access_fields: frozenset[str]) -> None:
         super().__init__(server, mapping, access_fields)
         self._values: dict[tuple[str, str, str, int], tuple[FieldValue, ...]] = {}
-        self._elements_of: tuple[str, Mapping[str, Sequence[str]]] | None = None
 
     def search(self, prefix: str, filter: AccessFilter, limit: int = 20) -> tuple[End, ...]:
         text = fold(prefix)
@@ -118,22 +116,6 @@ class NeoBrowser(NeoReader):
             if id_ in held
         )
         return Page(edges=tuple(edges), entities=entities, after=ids[-1] if len(ids) == limit else None)
-
-    def element_ids(self) -> Mapping[str, Sequence[str]]:
-        version = self.state.version
-        if self._elements_of is None or self._elements_of[0] != version:
-            layout = self.layout
-            where, params = layout.visible(_OPEN)
-            rows = self.server.rows(
-                f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} RETURN {layout.edge()}, elementId(r)",
-                params,
-                timeout=SLOW,
-            )
-            found: dict[str, list[str]] = {}
-            for edge, row in zip(self.edges_of((row[0] for row in rows), _OPEN), rows, strict=True):
-                found.setdefault(edge.id, []).append(row[1])
-            self._elements_of = (version, found)
-        return self._elements_of[1]
 
     def _vector_of(self, edge: Edge, held: Sequence[float] | None) -> Vector | None:
         if self.side is not None:

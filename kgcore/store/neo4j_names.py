@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from rapidfuzz import fuzz
 from rapidfuzz.distance import DamerauLevenshtein
 
 from kgcore.errors import StoreError
@@ -18,7 +17,7 @@ from kgcore.filters import AccessFilter
 from kgcore.filters.cypher import quoted
 from kgcore.names import fold, spelling_distance, tokens, words_of
 from kgcore.store.neo4j_rows import NeoRows, State
-from kgcore.store.values import check_dimension
+from kgcore.store.values import check_dimension, likeness
 from kgcore.types import Match, Vector
 
 Named = tuple[str, str]
@@ -213,7 +212,7 @@ class NeoNames(NeoRows):
             return []
         query = _nearly(asked) if spelled else _all_of(asked)
         rows = self.candidates([query], lambda held: _holds(asked, held, spelled=spelled))
-        return [(_likeness(name, held), id_, held) for id_, held in rows]
+        return [(likeness(name, held), id_, held) for id_, held in rows]
 
     def candidates(self, queries: Sequence[str], fits: Callable[[str], bool]) -> list[Named]:
         """Names that pass, from the full-text index, or from all names where it is missing."""
@@ -301,12 +300,6 @@ def _holds(asked: Sequence[str], name: str, *, spelled: bool) -> bool:
     if not spelled:
         return set(asked) <= set(held)
     return all(any(token == word or _letters(word, token) is not None for token in held) for word in asked)
-
-
-def _likeness(asked: str, name: str) -> float:
-    """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
-    score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100
-    return round(min(score, 0.99), 6)
 
 
 def _all_of(words: Sequence[str]) -> str:

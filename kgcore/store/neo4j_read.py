@@ -19,6 +19,7 @@ from kgcore.types import HAS_ATTRIBUTE, Description, Edge, End, Expansion, Prope
 SLOW = 300.0
 """Seconds that a query over the whole graph may take; its answer is kept."""
 MAX_FACTS = 200_000
+_OPEN = AccessFilter.of(access_fields=frozenset())
 MAX_FRESH = 50_000
 """Edges of a foreign graph that is described anew each time."""
 
@@ -30,6 +31,7 @@ class NeoReader(NeoNames):
         super().__init__(server, mapping, access_fields)
         self._descriptions: dict[tuple[str, str], Description] = {}
         self._told_apart: dict[str, str] = {}
+        self._element_ids: tuple[str, Mapping[str, Sequence[str]]] | None = None
 
     def describe(self, filter: AccessFilter) -> Description:
         state = self.refresh()
@@ -270,8 +272,21 @@ class NeoReader(NeoNames):
         return [element for id_ in ids for element in known.get(id_, ())]
 
     def element_ids(self) -> Mapping[str, Sequence[str]]:
-        """Every edge's id with the server's own, read once a version; an id is what several equal edges share."""
-        raise NotImplementedError
+        """Every edge's id with the server's own, read once a version."""
+        version = self.state.version
+        if self._element_ids is None or self._element_ids[0] != version:
+            layout = self.layout
+            where, params = layout.visible(_OPEN)
+            rows = self.server.rows(
+                f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} RETURN {layout.edge()}, elementId(r)",
+                params,
+                timeout=SLOW,
+            )
+            found: dict[str, list[str]] = {}
+            for edge, row in zip(self.edges_of((row[0] for row in rows), _OPEN), rows, strict=True):
+                found.setdefault(edge.id, []).append(row[1])
+            self._element_ids = (version, found)
+        return self._element_ids[1]
 
 
 _KIND = (

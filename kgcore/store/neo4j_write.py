@@ -191,8 +191,9 @@ class NeoWriter(NeoBrowser):
         if names is not None and names.labels != ("EntityName",):
             # Left by a graph that stood here before: its name is ours.
             self.server.alter("DROP INDEX entity_name IF EXISTS")
+            del held["entity_name"]
         for name, statement in SCHEMA.items():
-            if name not in held or (name == "entity_name" and held[name].labels != ("EntityName",)):
+            if name not in held:
                 self.server.alter(statement)
         self.server.alter("CALL db.awaitIndexes(60)")
         self._ready = True

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz import fuzz
 
 from kgcore.errors import StoreError
-from kgcore.names import fold, is_unicode
+from kgcore.names import fold, is_unicode, tokens
 from kgcore.types import Edge, Entity, PropertyValue, Vector
 
 _INT64 = (-(2**63), 2**63 - 1)
@@ -47,6 +48,12 @@ def unit(vector: Vector, dimension: int | None) -> Vector | None:
     if not length > 0 or not np.isfinite(length):
         return None
     return vector if abs(length - 1) < 1e-5 else (vector / length).astype(np.float32)
+
+
+def likeness(asked: str, name: str) -> float:
+    """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
+    score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100
+    return round(min(score, 0.99), 6)
 
 
 def spellings(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[str, str], Vector | None]:
