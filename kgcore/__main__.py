@@ -41,20 +41,16 @@ def import_(
     from kgcore.models.offline import OfflineEmbedder
     from kgcore.store import open_store
 
-    parts = read_folder(folder)
-    target = open_store(store, create=True)
-    try:
-        with _progress("writing") as show:
-            write_graph(
-                target,
-                parts.entities,
-                parts.edges,
-                parts.chunks,
-                embedder=OfflineEmbedder() if vectors else None,
-                progress=show,
-            )
-    finally:
-        target.close()
+    with _stoppable("Stopped. Run the same command again for the whole graph.") as check:
+        parts = read_folder(folder)
+        with closing(open_store(store, create=True)) as target, _progress("writing") as show:
+
+            def step(done: int, total: int, what: str) -> None:
+                show(done, total, what)
+                check()
+
+            embedder = OfflineEmbedder() if vectors else None
+            write_graph(target, parts.entities, parts.edges, parts.chunks, embedder=embedder, progress=step)
     _console.print(f"{len(parts.entities):,} entities, {len(parts.edges):,} edges, {len(parts.chunks):,} passages")
 
 
@@ -75,7 +71,7 @@ def copy(
         raise ConfigError("There are more than two addresses.", remedy="Give FROM and TO alone.")
     if target == "demo":
         raise ConfigError("The demo graph is only read.", remedy="Give the address of another store as TO.")
-    with _stoppable() as check:
+    with _stoppable("Stopped. The same command goes on from here.") as check:
         address = ensure_demo() if source == "demo" else source
         if is_same_store(address, target):
             raise ConfigError("FROM and TO are one store.", remedy="Give the address of another store as TO.")
@@ -154,7 +150,7 @@ def _progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Callable[[], None]]:
+def _stoppable(said: str) -> Iterator[Callable[[], None]]:
     """Ctrl-C is heard where this one's call stands: within a query DuckDB makes an error of it, or loses it."""
     asked = False
 
@@ -174,7 +170,7 @@ def _stoppable() -> Iterator[Callable[[], None]]:
     except (KeyboardInterrupt, RuntimeError):
         if not asked:
             raise
-        _console.print("Stopped. The same command goes on from here.")
+        _console.print(said)
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGINT, before)

@@ -126,8 +126,8 @@ def store_options(config: Config, url: str) -> dict[str, Any]:
 def mapping_file(config: Config, url: str) -> Path:
     """The file with the mapping of an address, whoever logs in to it."""
     scheme, _, rest = url.partition("://")
-    place = f"{scheme}://{rest.rpartition('@')[2]}"
-    return config.mappings / f"{hashlib.sha256(place.encode()).hexdigest()[:16]}.json"
+    place = rest.rpartition("@")[2].rstrip("/")
+    return config.mappings / f"{hashlib.sha256(f'{scheme}://{place}'.encode()).hexdigest()[:16]}.json"
 
 
 class _Secrets(TomlConfigSettingsSource):

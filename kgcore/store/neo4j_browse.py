@@ -16,6 +16,7 @@ from kgcore.names import fold, is_unicode, tokens
 from kgcore.store.mapping import Mapping as GraphMapping
 from kgcore.store.neo4j_names import Named, escaped
 from kgcore.store.neo4j_read import SLOW, NeoReader
+from kgcore.store.neo4j_rows import standing
 from kgcore.store.neo4j_server import NeoServer
 from kgcore.store.neo4j_values import from_neo4j, stored_name
 from kgcore.store.protocol import Page
@@ -173,6 +174,7 @@ class NeoBrowser(NeoReader):
             f"RETURN {layout.id('n')}, {layout.id('o')}, {layout.edge()}",
             {**params, "nodes": list(nodes)},
         )
+        rows = standing(rows, 2)
         edges = self.edges_of((row[2] for row in rows), filter)
         halves = [(row[0], row[1], edge) for row, edge in zip(rows, edges, strict=True)]
         return sorted(halves, key=lambda half: (half[0], half[1], half[2].id))

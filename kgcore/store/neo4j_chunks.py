@@ -44,7 +44,7 @@ class NeoChunks:
             return ()
         held = f"c.{quoted(self.layout.mapping.chunk_id)}" if self.layout.mapping.chunk_id else self.id
         rows = self.server.rows(f"MATCH (c{self.label}) WHERE {held} IN $ids RETURN {self.row}", {"ids": wanted})
-        found = {row[0]: self._document(row, self.store.access_fields) for row in rows}
+        found = {row[0]: self._document(row, self.store.access_fields) for row in rows if row[0] is not None}
         return tuple(found[i] for i in wanted if i in found)
 
     def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
@@ -56,6 +56,7 @@ class NeoChunks:
         size = max(32, 4 * k)
         while True:
             rows, exhausted = self._near(vector, filter, size)
+            rows = [row for row in rows if row[0] is not None]
             rows.sort(key=lambda row: (-row[4], row[0]))
             limit = min((row[4] for row in rows), default=0.0) + 1e-5
             if exhausted or (len(rows) >= k and rows[k - 1][4] > limit):
@@ -82,8 +83,9 @@ class NeoChunks:
                 embedding=np.asarray(row[4], np.float32) if row[4] and len(row[4]) == self._dimension else None,
             )
             for row in rows
+            if row[0] is not None
         )
-        return ChunkPage(chunks=chunks, after=chunks[-1].id if len(chunks) == limit else None)
+        return ChunkPage(chunks=chunks, after=chunks[-1].id if chunks and len(rows) == limit else None)
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
         unique = {chunk.id: chunk for chunk in chunks}

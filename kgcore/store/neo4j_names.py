@@ -16,7 +16,7 @@ from kgcore.errors import StoreError
 from kgcore.filters import AccessFilter
 from kgcore.filters.cypher import quoted
 from kgcore.names import fold, spelling_distance, tokens, words_of
-from kgcore.store.neo4j_rows import NeoRows, State
+from kgcore.store.neo4j_rows import NeoRows, State, standing
 from kgcore.store.values import check_dimension, likeness
 from kgcore.types import Match, Vector
 
@@ -129,7 +129,9 @@ class NeoNames(NeoRows):
             else:
                 rows, limit = self._near(vector, size)
                 # Scored again here: a server's last digits are its own.
-                hits = [(round(float(np.asarray(held) @ exactly), 6), id_, name) for id_, name, held, _ in rows]
+                hits = [
+                    (round(float(np.asarray(held) @ exactly), 6), id_, name) for id_, name, held, _ in standing(rows)
+                ]
             found = self._best(query, hits, filter, k)
             if limit is None or (len(found) == k and found[-1].score > limit):
                 return found
@@ -203,7 +205,7 @@ class NeoNames(NeoRows):
             "RETURN DISTINCT n.id, n.name",
             {"asked": asked, "longest": MAX_MENTION},
         )
-        return [(id_, name) for id_, name in found]
+        return standing(found)
 
     def _with_tokens(self, name: str, *, spelled: bool) -> list[Hit]:
         """Every name that holds all tokens of one, each equal or, if `spelled`, nearly so, by likeness."""
@@ -234,7 +236,7 @@ class NeoNames(NeoRows):
             f"YIELD node AS n RETURN DISTINCT {layout.id('n')}, {layout.name('n')}",
             {"queries": list(queries), "index": index, "limit": MAX_HITS},
         )
-        return [(id_, name) for id_, name in found]
+        return standing(found)
 
     def all_names(self) -> list[Named]:
         """Every name, visible or not, read once a version: only for use under a filter."""
@@ -252,7 +254,7 @@ class NeoNames(NeoRows):
             f"{layout.end_name(source=True)}], [{layout.id('b')}, {layout.end_name(source=False)}]] AS named "
             "RETURN DISTINCT named[0], named[1]"
         )
-        return [(id_, name) for id_, name in rows]
+        return standing(rows)
 
     def _named(self, where: str, params: dict[str, object]) -> list[Named]:
         layout = self.layout
@@ -262,7 +264,7 @@ class NeoNames(NeoRows):
             f"RETURN {layout.id('n')}, {layout.name('n')}",
             params,
         )
-        return [(id_, name) for id_, name in rows]
+        return standing(rows)
 
     def _best(self, query: int, hits: Iterable[Hit], filter: AccessFilter, limit: int | None) -> list[Match]:
         """The best visible entities, each once by its best name (then the first), by (score descending, id).

@@ -11,6 +11,7 @@ from kgcore.filters.grammar import EDGE_FIELDS
 from kgcore.names import is_unicode
 from kgcore.store.mapping import Mapping as GraphMapping
 from kgcore.store.neo4j_names import NeoNames
+from kgcore.store.neo4j_rows import standing
 from kgcore.store.neo4j_server import NeoServer
 from kgcore.store.neo4j_values import RESERVED
 from kgcore.store.values import check_dimension
@@ -82,6 +83,7 @@ class NeoReader(NeoNames):
             {**params, "ids": list(elements if elements is not None else ids)},
             timeout=SLOW,
         )
+        rows = standing(rows, 0)
         edges = self.edges_of((row[0] for row in rows), filter)
         unique = {edge.id: (edge, row[1]) for edge, row in zip(edges, rows, strict=True)}
         return [unique[id_] for id_ in sorted(unique)]
@@ -183,7 +185,7 @@ class NeoReader(NeoNames):
         return f"max(size([w IN $words WHERE toLower({text}) CONTAINS w]))"
 
     def _seen(self, rows: Iterable[Sequence[Any]], filter: AccessFilter) -> list[VisibleEdge]:
-        listed = list(rows)
+        listed = standing(rows, 2)
         edges = self.edges_of((row[2] for row in listed), filter)
         seen = []
         for edge, (apart, score, _) in zip(edges, listed, strict=True):
@@ -282,6 +284,7 @@ class NeoReader(NeoNames):
                 params,
                 timeout=SLOW,
             )
+            rows = standing(rows, 0)
             found: dict[str, list[str]] = {}
             for edge, row in zip(self.edges_of((row[0] for row in rows), _OPEN), rows, strict=True):
                 found.setdefault(edge.id, []).append(row[1])

@@ -218,6 +218,14 @@ class NeoRows:
         return int(rows[0][0]) if rows else None
 
 
+def standing(rows: Iterable[Sequence[Any]], at: int | None = None) -> list[Any]:
+    """Rows of what still stood when it was read; what another deletes meanwhile has no values left.
+
+    `at` is the place of a `Layout.edge` in a row; without it the row has no value that may be missing.
+    """
+    return [row for row in rows if None not in (row if at is None else row[at][:5])]
+
+
 def computed_id(edge: Edge, element: str) -> str:
     """The id of a foreign edge, from what it says and the server's own id of it, which tells equal ones apart."""
     return edge_id(
@@ -232,7 +240,7 @@ def hash_of(mapping: GraphMapping) -> str:
 
 def _shown_of(row: Sequence[Any]) -> Shown | None:
     id_, type_, listed = row
-    if not listed:
+    if id_ is None or not listed:
         return None
     counts: dict[str, int] = {}
     for one, two, count in listed:

@@ -146,9 +146,12 @@ def test_a_database_that_can_only_be_read(server: Server, store: NeoStore) -> No
 
 
 def test_a_user_who_may_not() -> None:
-    """Community has no roles: the error is what the Enterprise edition sends."""
-    fault = neo4j.exceptions.Neo4jError.hydrate(code="Neo.ClientError.Security.Forbidden", message="secret text")
-    said = server_error(Address.parse("neo4j://host"), fault)
+    """Community has no roles: the error has the code that the Enterprise edition sends."""
+
+    class Refusal(neo4j.exceptions.Forbidden):
+        code = "Neo.ClientError.Security.Forbidden"
+
+    said = server_error(Address.parse("neo4j://host"), Refusal("secret text"))
     assert "may not do this" in str(said) and "secret" not in f"{said} {said.remedy}"
 
 
