@@ -57,7 +57,7 @@ class NeoReader(NeoNames):
     def look_anew(self) -> None:
         """Forgets what was remembered of the graph at this version."""
         self._descriptions.clear()
-        self._shown.clear()
+        self.forget_shown()
         self._table = None
 
     def entities(self, ids: Sequence[str], filter: AccessFilter) -> tuple[End, ...]:

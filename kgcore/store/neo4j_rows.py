@@ -16,6 +16,8 @@ from kgcore.store.side import SideVectors
 from kgcore.types import Edge, End, PropertyValue
 
 MAX_KEPT = 200_000
+MANY = 200
+"""Visible edges of a node from which on they are not counted anew in every hop that reaches it."""
 META = "`Hopscope`"
 """The label of the one node that keeps what our own graphs say of themselves."""
 
@@ -70,6 +72,7 @@ class NeoRows:
         self.layout = Layout(mapping, self.access_fields)
         self._state: State | None = None
         self._shown: dict[tuple[str, str, str], Shown | None] = {}
+        self._busy: dict[tuple[str, str], set[str]] = {}
 
     @property
     def state(self) -> State:
@@ -97,7 +100,7 @@ class NeoRows:
                 embedder, dimension = self.side.embedder, self.side.dimension
         state = State(version=text, embedder=embedder, dimension=dimension, names=names, edges=edges, indexes=indexes)
         if before is None or before.version != state.version:
-            self._shown.clear()
+            self.forget_shown()
         self._state = state
         return state
 
@@ -116,23 +119,33 @@ class NeoRows:
         wanted = dict.fromkeys(ids)
         missing = [id_ for id_ in wanted if (version, filter.key, id_) not in self._shown]
         fresh = self._show(missing, filter) if missing else {}
-        if len(self._shown) > MAX_KEPT:
-            self._shown.clear()
-        self._shown.update({(version, filter.key, id_): fresh.get(id_) for id_ in missing})
+        self._remember({id_: fresh.get(id_) for id_ in missing}, filter, version)
         found = {id_: fresh.get(id_) or self._shown.get((version, filter.key, id_)) for id_ in wanted}
         return {id_: shown for id_, shown in found.items() if shown is not None}
 
     def known(self, ids: Iterable[str], filter: AccessFilter) -> list[str]:
-        """Of the ids, those that `shown` remembers."""
+        """Of the ids and of all nodes with many edges, those that `shown` remembers."""
         version = self.state.version
-        return [id_ for id_ in ids if self._shown.get((version, filter.key, id_)) is not None]
+        wanted = {*ids, *self._busy.get((version, filter.key), ())}
+        return sorted(id_ for id_ in wanted if self._shown.get((version, filter.key, id_)) is not None)
 
     def keep(self, rows: Iterable[Sequence[Any]], filter: AccessFilter) -> dict[str, Shown]:
         """Remembers and gives entities from rows of `given`."""
-        version = self.state.version
         found = {shown.end.id: shown for row in rows if (shown := _shown_of(row)) is not None}
-        self._shown.update({(version, filter.key, id_): shown for id_, shown in found.items()})
+        self._remember(found, filter, self.state.version)
         return found
+
+    def _remember(self, found: Mapping[str, Shown | None], filter: AccessFilter, version: str) -> None:
+        if len(self._shown) > MAX_KEPT:
+            self.forget_shown()
+        self._shown.update({(version, filter.key, id_): shown for id_, shown in found.items()})
+        busy = {id_ for id_, shown in found.items() if shown is not None and shown.end.degree >= MANY}
+        self._busy.setdefault((version, filter.key), set()).update(busy)
+
+    def forget_shown(self) -> None:
+        """Forgets what entities look like."""
+        self._shown.clear()
+        self._busy.clear()
 
     def given(self, filter: AccessFilter) -> tuple[str, dict[str, object]]:
         """The piece that turns a node `n` into `[id, type, [[name, other name, edges], ...]]` AS `given`."""
