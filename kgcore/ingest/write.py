@@ -8,7 +8,7 @@ from typing import Any
 
 from kgcore.models.protocol import Embedder
 from kgcore.names import fold
-from kgcore.retrieve.render import match_text
+from kgcore.retrieve.render import match_text, passage_text
 from kgcore.store.protocol import GraphStore
 from kgcore.types import Chunk, Edge, Entity
 
@@ -90,5 +90,4 @@ def _embedded(
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    title = chunk.metadata.get("title")
-    return f"{title}. {chunk.content}" if title else chunk.content
+    return passage_text(chunk.metadata.get("title"), chunk.content)

@@ -9,10 +9,12 @@ import numpy as np
 
 from kgcore.filters import AccessFilter
 from kgcore.names import FUNCTION_WORDS, fold
+from kgcore.retrieve.alias import find_aliases
 from kgcore.retrieve.render import match_text, merge_edges
 from kgcore.retrieve.score import DECIMALS, EXPLAINED, Array, Coverage
 from kgcore.store.protocol import GraphReader
 from kgcore.types import (
+    Alias,
     Candidate,
     Edge,
     Expansion,
@@ -36,6 +38,7 @@ class _Node:
 
     id: str
     name: str
+    type: str
     chain: tuple[str, ...]
     covered: Array
     degree: int = 0
@@ -54,11 +57,24 @@ class _Option:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Looked:
+    """A fact that a hop looked at, whatever became of it: its ends, its passages, the words that it covers alone as a
+    score, and the cosine of its best edge with the question, None without vectors."""
+
+    source_id: str
+    target_id: str
+    passages: tuple[str, ...]
+    score: float
+    cosine: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Walk:
-    """What the hops kept and cut, and the question's words with the hop that explained each."""
+    """What the hops kept and cut, the question's words with the hop that explained each, and every fact looked at."""
 
     hops: tuple[Hop, ...]
     words: tuple[Word, ...]
+    looked: Mapping[str, Looked]
 
 
 @dataclass(kw_only=True)
@@ -70,6 +86,7 @@ class _Facts:
     best: dict[str, Edge] = field(default_factory=dict)
     at: dict[str, Edge] = field(default_factory=dict)
     covered: dict[str, Array] = field(default_factory=dict)
+    alone: dict[str, float] = field(default_factory=dict)
     cosine: dict[str, float] = field(default_factory=dict)
 
 
@@ -85,11 +102,19 @@ def walk(
 
     A fact is kept at most once, by its best path; a far end is entered once, by the best kept path that
     reaches it; seeds and visited nodes are not expanded again, nor after hop 1 nodes with more than
-    `hub_limit` visible edges. Ties break by fact id.
+    `hub_limit` visible edges. With `settings.aliases` a hop starts from the aliases of what was reached too, each as if
+    the path that reached the other had led there. Ties break by fact id.
     """
     named = coverage.of([seed.name for seed in seeds])
     frontier = [
-        _Node(id=seed.entity_id, name=seed.name, chain=(), covered=coverage.nothing(), degree=seed.degree)
+        _Node(
+            id=seed.entity_id,
+            name=seed.name,
+            type=seed.type,
+            chain=(),
+            covered=coverage.nothing(),
+            degree=seed.degree,
+        )
         for seed in seeds
     ]
     asked_for = [row for seed, row in zip(seeds, named, strict=True) if seed.found_by != "vector"]
@@ -98,10 +123,17 @@ def walk(
     visited = {node.id for node in frontier}
     kept_ids: list[str] = []
     reached = [coverage.word_coverage(known)]
+    looked: dict[str, Looked] = {}
     hops: list[Hop] = []
     for number in range(1, settings.max_hops + 1):
         if not frontier:
             break
+        aliases = _aliases(reader, frontier, filter, settings, visited)
+        for alias in aliases:
+            node = next(node for node in frontier if node.id == alias.of_id)
+            frontier.append(replace(node, id=alias.entity_id, name=alias.name, degree=alias.degree))
+            visited.add(alias.entity_id)
+            roots.setdefault(alias.entity_id, roots.get(alias.of_id, coverage.nothing()))
         hubs = [n for n in frontier if number > 1 and n.degree > settings.hub_limit]
         open_nodes = {n.id: n for n in frontier if number == 1 or n.degree <= settings.hub_limit}
         expansion = reader.expand(
@@ -114,6 +146,7 @@ def walk(
             relations=settings.relations,
         )
         facts = _facts(expansion, open_nodes, coverage, vector)
+        looked |= _looked(facts)
         options, worse = _options(facts, open_nodes, coverage, settings.scoring)
         kept, cut = options[: settings.beam_width], options[settings.beam_width :]
         lost: list[tuple[_Option, Fate]] = [(o, "beam_cut") for o in cut] + [(o, "duplicate") for o in worse]
@@ -133,13 +166,23 @@ def walk(
                 cutoff=kept[-1].score if kept else 0.0,
                 explains=coverage.explained(before[None], known[None])[0],
                 candidates=(*candidates, *(_hub(node, number) for node in hubs)),
+                aliases=aliases,
             )
         )
         reached.append(coverage.word_coverage(known))
         kept_ids += [option.fact_id for option in kept]
         frontier = _enter(kept, candidates, expansion, visited)
         visited |= {node.id for node in frontier}
-    return Walk(hops=tuple(hops), words=_explained_words(coverage.words, reached))
+    return Walk(hops=tuple(hops), words=_explained_words(coverage.words, reached), looked=looked)
+
+
+def _aliases(
+    reader: GraphReader, frontier: Sequence[_Node], filter: AccessFilter, settings: Settings, visited: set[str]
+) -> tuple[Alias, ...]:
+    if not settings.aliases:
+        return ()
+    reached = [(node.id, node.name, node.type) for node in frontier]
+    return find_aliases(reader, reached, filter, visited, settings.hub_limit)
 
 
 def _words(coverage: Coverage) -> list[str]:
@@ -163,9 +206,23 @@ def _facts(expansion: Expansion, nodes: Mapping[str, _Node], coverage: Coverage,
         best = expansion.edges[i].edge
         facts.best[fact] = best
         facts.covered[fact] = covered[i]
+        facts.alone[fact] = alone[i]
         edges = [best, *(found.edge for found in facts.edges[fact])]
         facts.at[fact] = next((e for e in edges if e.source_id in nodes or e.target_id in nodes), best)
     return facts
+
+
+def _looked(facts: _Facts) -> dict[str, Looked]:
+    return {
+        fact: Looked(
+            source_id=at.source_id,
+            target_id=at.target_id,
+            passages=tuple(dict.fromkeys(e.edge.source_doc_id for e in facts.edges[fact] if e.edge.source_doc_id)),
+            score=facts.alone[fact],
+            cosine=facts.cosine.get(fact),
+        )
+        for fact, at in facts.at.items()
+    }
 
 
 def _options(
@@ -262,6 +319,7 @@ def _enter(
         entered[option.far] = _Node(
             id=option.far,
             name=candidate.entity_name,
+            type=expansion.ends[option.far].type,
             chain=candidate.chain,
             covered=option.covered,
             degree=expansion.ends[option.far].degree,

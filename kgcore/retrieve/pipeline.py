@@ -53,6 +53,7 @@ class KnowledgeGraphRetriever:
         document_retriever: DocumentRetriever | None = None,
         scoring: Scoring = "coverage",
         hub_limit: int = 500,
+        aliases: bool = True,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -68,6 +69,7 @@ class KnowledgeGraphRetriever:
             "vector_top_k": vector_top_k,
             "scoring": scoring,
             "hub_limit": hub_limit,
+            "aliases": aliases,
             "summarize": summarize,
             "seed_mode": "query" if seed_by_query else "auto",
         }
@@ -89,6 +91,7 @@ class KnowledgeGraphRetriever:
         scoring: Scoring | None = None,
         summarize: bool | None = None,
         hub_limit: int | None = None,
+        aliases: bool | None = None,
         document_reranker: Reranker | None = None,
     ) -> Retrieval:
         """Facts, passages and the trace for one question.
@@ -106,6 +109,7 @@ class KnowledgeGraphRetriever:
             "scoring": scoring,
             "summarize": summarize,
             "hub_limit": hub_limit,
+            "aliases": aliases,
             "entities": entities,
             "entity_ids": entity_ids,
             "entity_types": entity_types,
@@ -149,7 +153,8 @@ class KnowledgeGraphRetriever:
         with _timed(timings, "rank"):
             ranked = rank(text, walked.hops, settings.top_k, reranker, warnings)
         with _timed(timings, "ground"):
-            sources = ground(ranked.facts, self.documents, warnings)
+            grounded = ground(ranked.facts, walked, seeds, coverage, vector, self.documents, filter, warnings)
+            sources = grounded.documents
         result = Retrieval(
             content=retrieved_text(ranked.facts, sources),
             facts=ranked.facts,
@@ -163,6 +168,7 @@ class KnowledgeGraphRetriever:
                 seeds=seeds,
                 hops=ranked.hops,
                 result=tuple(fact.id for fact in ranked.facts),
+                passages=grounded.passages,
                 warnings=tuple(dict.fromkeys(warnings)),
             ),
             timings=timings,
@@ -240,6 +246,7 @@ _ARGUMENTS = (
     "scoring",
     "summarize",
     "hub_limit",
+    "aliases",
 )
 
 

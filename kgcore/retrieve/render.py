@@ -21,6 +21,11 @@ def match_text(edge: Edge) -> str:
     return f"{text}: {edge.description}" if edge.description else text
 
 
+def passage_text(title: object, content: str) -> str:
+    """The text that a passage is embedded and covered by: its title before it."""
+    return f"{title}. {content}" if title else content
+
+
 def merge_edges(
     fact_id: str, edges: Sequence[Edge], best: Edge, ends: Mapping[str, End], hop: int, score: float
 ) -> Fact:

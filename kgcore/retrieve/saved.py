@@ -18,6 +18,8 @@ MAX_READ = 50_000_000
 """Characters that are looked through to find where each fact is said: a quarter of a minute's work."""
 MAX_COUNT = 2**53
 """Beyond it a browser does not count exactly."""
+SLACK = 1e-5
+"""What rounding may make of a sum."""
 _KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
 
 Fault = tuple[str, str]
@@ -37,6 +39,7 @@ def _faults(run: Retrieval) -> Iterator[Fault]:
     yield from _in_seeds(trace)
     yield from _in_hops(trace)
     yield from _in_result(run)
+    yield from _in_passages(trace)
     yield from _in_sources(run)
     if len(trace.warnings) > MAX_WARNINGS:
         yield "trace.warnings", f"there are more than {MAX_WARNINGS:,}"
@@ -99,6 +102,9 @@ def _in_hops(trace: Trace) -> Iterator[Fault]:
         of_beam = [candidate for candidate in hop.candidates if candidate.fate in _KEPT_BY_BEAM]
         if hop.number != i + 1:
             yield f"{place}.number", f"hops count from 1, so it is {i + 1}"
+        if not reached >= {alias.of_id for alias in hop.aliases} or len(hop.aliases) > MAX_SEEDS:
+            yield f"{place}.aliases", "no hop before reached what one is an alias of"
+        reached |= {alias.entity_id for alias in hop.aliases}
         yield from _in_counts(place, considered=hop.considered, left_out=hop.left_out, kept=hop.kept)
         if hop.kept != len(of_beam) or hop.kept > settings.beam_width:
             yield f"{place}.kept", "it is not the number of candidates that the beam kept"
@@ -154,10 +160,23 @@ def _in_result(run: Retrieval) -> Iterator[Fault]:
         yield "documents", "they are not the facts"
 
 
+def _in_passages(trace: Trace) -> Iterator[Fault]:
+    if len({passage.id for passage in trace.passages}) < len(trace.passages):
+        yield "trace.passages", "one is there twice"
+    for i, passage in enumerate(trace.passages):
+        place = f"trace.passages.{i}"
+        if passage.rank != i + 1:
+            yield f"{place}.rank", f"passages count from 1, so it is {i + 1}"
+        if abs(passage.by_path + passage.by_near + passage.by_page_rank - passage.score) > SLACK:
+            yield f"{place}.score", "it is not the sum of its parts"
+        yield from _in_explained(f"{place}.explains", passage.explains, trace)
+
+
 def _in_sources(run: Retrieval) -> Iterator[Fault]:
     asserting = {document_id for fact in run.facts for document_id in fact.source_doc_ids}
+    weighed = {passage.id for passage in run.trace.passages}
     lengths = {document.id: len(document.content) for document in run.source_documents}
-    if len(lengths) < len(run.source_documents) or not lengths.keys() <= asserting:
+    if len(lengths) < len(run.source_documents) or not lengths.keys() <= asserting | weighed:
         yield "source_documents", "one is there twice, or no fact comes from it"
     facts = [c.fact for hop in run.trace.hops for c in hop.candidates if c.fate in (*_KEPT_BY_BEAM, "beam_cut")]
     read = sum(

@@ -56,8 +56,9 @@ def check_numbers(values: Mapping[str, Any]) -> None:
     for name, allowed in _WORDS.items():
         if values[name] not in allowed:
             raise ConfigError(f"{name} is {values[name]!r}.", remedy=f"Use one of {', '.join(allowed)}.", field=name)
-    if not isinstance(values["summarize"], bool):
-        raise ConfigError(f"summarize is {values['summarize']!r}.", remedy="Give true or false.", field="summarize")
+    for name in ("summarize", "aliases"):
+        if not isinstance(values[name], bool):
+            raise ConfigError(f"{name} is {values[name]!r}.", remedy="Give true or false.", field=name)
 
 
 def auto_beam(top_k: int, max_hops: int) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
@@ -15,6 +17,7 @@ from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import properties_of
 from kgcore.store.duckdb_write import json_text, text_column, vector_column
 from kgcore.store.protocol import ChunkPage
+from kgcore.store.values import closest, cosines
 from kgcore.types import Chunk, Document, Vector
 
 
@@ -24,30 +27,68 @@ class DuckChunks:
     def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
         self.file = file
         self.access_fields = access_fields
+        self._read: tuple[int, Mapping[str, int], npt.NDArray[np.float32]] | None = None
 
     def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
+        found = self._documents(ids, self.access_fields)
+        return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
+
+    def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
+        scores = self.similar(vector, filter, k)
+        found = self._documents(list(scores), self.access_fields | filter.access_fields)
+        return tuple(replace(found[id_], score=score) for id_, score in scores.items() if id_ in found)
+
+    def similar(self, vector: Vector, filter: AccessFilter, k: int, ids: Sequence[str] = ()) -> dict[str, float]:
+        if self.file.dimension is None:
+            return {}
+        self.file.check_vector(vector)
+        held, matrix = self._vectors()
+        found = self._closest(vector, filter, k) if k > 0 else {}
+        asked = [id_ for id_ in dict.fromkeys(ids) if id_ in held and id_ not in found]
+        return found | dict(zip(asked, cosines(matrix[[held[id_] for id_ in asked]], vector), strict=True))
+
+    def _closest(self, vector: Vector, filter: AccessFilter, k: int) -> dict[str, float]:
+        """Fetches on until k chunks that pass are found or none is left."""
+        held, matrix = self._vectors()
+        names = list(held)
+        size = max(32, 2 * k)
+        while True:
+            near, scores, limit = closest(matrix, vector, size)
+            ordered = sorted((-score, names[row]) for row, score in zip(near, scores, strict=True))
+            passing = self._passing([id_ for _, id_ in ordered], filter)
+            best = [(id_, -score) for score, id_ in ordered if id_ in passing][:k]
+            if size >= len(matrix) or (len(best) == k and best[-1][1] > limit):
+                return dict(best)
+            size *= 8
+
+    def _passing(self, ids: Sequence[str], filter: AccessFilter) -> set[str]:
+        where, params = compile_chunk_filter(filter.node)
+        if not where:
+            return set(ids)
+        query = f"SELECT c.id FROM chunk c WHERE c.id IN (SELECT unnest($ids::VARCHAR[])) AND {where}"
+        return {row[0] for row in self.file.rows(query, {"ids": list(ids), **params})}
+
+    def _vectors(self) -> tuple[Mapping[str, int], npt.NDArray[np.float32]]:
+        """The row of each chunk that has a vector, and the vectors, read once a version (1.5 kB a chunk)."""
+        version = self.file.version
+        if self._read is None or self._read[0] != version:
+            rows = self.file.rows("SELECT id FROM chunk WHERE embedding IS NOT NULL ORDER BY id")
+            columns = self.file.columns("SELECT embedding FROM chunk WHERE embedding IS NOT NULL ORDER BY id")
+            matrix = columns["embedding"].reshape(-1, self.file.dimension or 1)
+            self._read = (version, {row[0]: i for i, row in enumerate(rows)}, matrix)
+        return self._read[1], self._read[2]
+
+    def _documents(self, ids: Sequence[str], hidden: frozenset[str]) -> dict[str, Document]:
         rows = self.file.rows(
             "SELECT id, document_id, content, metadata FROM chunk WHERE id IN (SELECT unnest($ids::VARCHAR[]))",
             {"ids": [id_ for id_ in ids if is_unicode(id_)]},
         )
-        found = {row[0]: self._document(row, self.access_fields) for row in rows}
-        return tuple(found[i] for i in dict.fromkeys(ids) if i in found)
-
-    def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
-        if self.file.dimension is None:
-            return ()
-        self.file.check_vector(vector)
-        where, params = compile_chunk_filter(filter.node)
-        rows = self.file.rows(
-            f"""
-            SELECT c.id, c.document_id, c.content, c.metadata,
-                   round(array_inner_product(c.embedding, $vector::FLOAT[{self.file.dimension}]), 6) AS score
-            FROM chunk c WHERE c.embedding IS NOT NULL AND {where or "true"} ORDER BY score DESC, c.id LIMIT $k
-            """,
-            {"vector": vector.tolist(), "k": k, **params},
-        )
-        hidden = self.access_fields | filter.access_fields
-        return tuple(self._document(row, hidden, row[4]) for row in rows)
+        return {
+            id_: Document(
+                id=id_, content=content, metadata={**properties_of(str(metadata), hidden), "document_id": document}
+            )
+            for id_, document, content, metadata in rows
+        }
 
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
         where, params = compile_chunk_filter(filter.node)
@@ -103,11 +144,4 @@ class DuckChunks:
                 "OR list_contains($ids::VARCHAR[], document_id)",
                 {"ids": list(ids)},
             )
-        )
-
-    @staticmethod
-    def _document(row: Sequence[object], access_fields: frozenset[str], score: float | None = None) -> Document:
-        metadata = dict(properties_of(str(row[3]), access_fields))
-        return Document(
-            id=str(row[0]), content=str(row[2]), metadata={**metadata, "document_id": str(row[1])}, score=score
         )

@@ -12,7 +12,7 @@ from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.names import fold, spelling_distance, tokens, words_of
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import DuckRows
-from kgcore.store.values import likeness
+from kgcore.store.values import closest, likeness
 from kgcore.types import Match, Vector
 
 Hit = tuple[int, int, int, float]
@@ -67,17 +67,12 @@ class DuckNames(DuckRows):
         """Fetches on until k visible entities are found or no name is left."""
         self.file.check_vector(vector)
         matrix, ords, nodes = self._name_vectors()
-        rough = matrix @ vector
         size = max(32, 4 * k)
         while True:
-            close = np.argpartition(-rough, size)[:size] if size < len(rough) else np.arange(len(rough))
-            # Scored again row by row in float64: a product's last bits depend on how many rows it has.
-            exact = (matrix[close].astype(np.float64) * vector.astype(np.float64)).sum(axis=1).round(6)
-            hits = [(query, int(ords[i]), int(nodes[i]), float(score)) for i, score in zip(close, exact, strict=True)]
-            found = self._matches(hits, filter)
-            best = _best(found, k)
-            limit = float(rough[close].min()) + 1e-5 if size < len(rough) else -2.0
-            if size >= len(rough) or (len(best) == k and best[-1].score > limit):
+            near, scores, limit = closest(matrix, vector, size)
+            hits = [(query, int(ords[i]), int(nodes[i]), score) for i, score in zip(near, scores, strict=True)]
+            best = _best(self._matches(hits, filter), k)
+            if size >= len(matrix) or (len(best) == k and best[-1].score > limit):
                 return list(best)
             size *= 8
 

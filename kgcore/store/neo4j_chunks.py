@@ -34,6 +34,8 @@ class NeoChunks:
         self.document = f"toStringOrNull(c.{quoted(document)})" if document else self.id
         self.vector = f"c.{quoted(mapping.chunk_vector)}" if mapping.chunk_vector else ""
         held = f"c {{.*, {quoted(mapping.chunk_vector)}: null}}" if self.vector else "properties(c)"
+        self._score = f"round(2 * vector.similarity.cosine({self.vector}, $vector) - 1, 6)"
+        self._held_id = f"c.{quoted(mapping.chunk_id)}" if mapping.chunk_id else self.id  # as an index has it
         parts = {"id": self.id, "document": self.document, "text": self.text, "held": held}
         self.row = ", ".join(f"{part} AS {name}" for name, part in parts.items())
         self.listed = ", ".join(parts.values())
@@ -42,8 +44,9 @@ class NeoChunks:
         wanted = [id_ for id_ in dict.fromkeys(ids) if is_unicode(id_)]
         if not wanted or not self.label:
             return ()
-        held = f"c.{quoted(self.layout.mapping.chunk_id)}" if self.layout.mapping.chunk_id else self.id
-        rows = self.server.rows(f"MATCH (c{self.label}) WHERE {held} IN $ids RETURN {self.row}", {"ids": wanted})
+        rows = self.server.rows(
+            f"MATCH (c{self.label}) WHERE {self._held_id} IN $ids RETURN {self.row}", {"ids": wanted}
+        )
         found = {row[0]: self._document(row, self.store.access_fields) for row in rows if row[0] is not None}
         return tuple(found[i] for i in wanted if i in found)
 
@@ -62,6 +65,20 @@ class NeoChunks:
             if exhausted or (len(rows) >= k and rows[k - 1][4] > limit):
                 return tuple(self._document(row, hidden, row[4]) for row in rows[:k])
             size *= 8
+
+    def similar(self, vector: Vector, filter: AccessFilter, k: int, ids: Sequence[str] = ()) -> dict[str, float]:
+        found = {document.id: document.score or 0.0 for document in self.nearest(vector, filter, k)} if k > 0 else {}
+        asked = [id_ for id_ in dict.fromkeys(ids) if is_unicode(id_) and id_ not in found]
+        if not asked or self._dimension is None or not self.label or not self.vector:
+            return found
+        check_dimension(vector, self._dimension)
+        rows = self.server.rows(
+            f"MATCH (c{self.label}) WHERE {self._held_id} IN $ids AND size({self.vector}) = $dimension "
+            f"RETURN {self.id}, {self._score}",
+            {"ids": asked, "vector": vector.tolist(), "dimension": self._dimension},
+        )
+        scores = {row[0]: row[1] for row in rows}
+        return found | {id_: scores[id_] for id_ in asked if id_ in scores}
 
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
         if not self.label:
@@ -130,14 +147,13 @@ class NeoChunks:
         """Rows of the passages nearest to a vector that pass the filter, each with its cosine; whether it is all."""
         state, mapping = self.store.state, self.layout.mapping
         where, params = self._visible(filter)
-        score = f"round(2 * vector.similarity.cosine({self.vector}, $vector) - 1, 6)"
         index = state.vector_index(mapping.chunk_label, mapping.chunk_vector)
         bound = {**params, "vector": vector.tolist(), "dimension": state.dimension, "size": size}
         count = self.server.rows(f"MATCH (c{self.label}) RETURN count(c)")[0][0]
         if index is None or count <= EXACT or size >= count:
             rows = self.server.rows(
                 f"MATCH (c{self.label}) WHERE size({self.vector}) = $dimension AND {where} "
-                f"RETURN {self.row}, {score} AS score",
+                f"RETURN {self.row}, {self._score} AS score",
                 bound,
             )
             return rows, True
@@ -151,7 +167,7 @@ class NeoChunks:
             found = "CALL db.index.vector.queryNodes($index, $size, $vector) YIELD node AS c "
         query = (
             f"{found} WITH collect(c) AS hits CALL (hits) {{ UNWIND hits AS c WITH c WHERE {where} "
-            f"RETURN collect([{self.listed}, {score}]) AS kept }} RETURN size(hits), kept"
+            f"RETURN collect([{self.listed}, {self._score}]) AS kept }} RETURN size(hits), kept"
         )
         try:
             fetched, kept = self.server.rows(query, bound)[0]

@@ -182,7 +182,17 @@ class DocumentRetriever(Protocol):
         ...
 
 
-class ChunkStore(DocumentRetriever, Protocol):
+@runtime_checkable
+class Similar(Protocol):
+    """What compares its passages with a vector."""
+
+    def similar(self, vector: Vector, filter: AccessFilter, k: int, ids: Sequence[str] = ()) -> Mapping[str, float]:
+        """The cosines (6 decimals) of the k chunks that `nearest` finds, in its order, then of those of `ids` that
+        have a vector: these are behind visible facts, so the filter is not asked about them."""
+        ...
+
+
+class ChunkStore(DocumentRetriever, Similar, Protocol):
     """Passages. Behind visible facts they need no further check; vector search reads under a filter."""
 
     def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:

@@ -50,6 +50,25 @@ def unit(vector: Vector, dimension: int | None) -> Vector | None:
     return vector if abs(length - 1) < 1e-5 else (vector / length).astype(np.float32)
 
 
+def closest(
+    matrix: npt.NDArray[np.float32], vector: Vector, size: int
+) -> tuple[npt.NDArray[np.intp], list[float], float]:
+    """At least `size` rows nearest to a vector, their cosines (6 decimals), and what no other row's cosine is above.
+
+    Compared again row by row in float64: a product's last bits depend on how many rows it has.
+    """
+    rough = matrix @ vector
+    near = np.argpartition(-rough, size)[:size] if size < len(rough) else np.arange(len(rough))
+    exact = cosines(matrix[near], vector)
+    return near, exact, float(rough[near].min()) + 1e-5 if size < len(rough) else -2.0
+
+
+def cosines(matrix: npt.NDArray[np.float32], vector: Vector) -> list[float]:
+    """The cosine of each row, all of unit length, with a vector: 6 decimals."""
+    exact: list[float] = (matrix.astype(np.float64) * vector.astype(np.float64)).sum(axis=1).round(6).tolist()
+    return exact
+
+
 def likeness(asked: str, name: str) -> float:
     """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
     score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100

@@ -228,9 +228,10 @@ class TestGround:
     def test_any_object_with_the_method_will_do(self, store: GraphStore) -> None:
         passages = Passages()
         result = retriever(store, filters=ALL, max_hops=2, document_retriever=passages).retrieve(JANE)
-        order = [i for fact in result.facts for i in fact.source_doc_ids]
+        order = [passage.id for passage in result.trace.passages]
         assert passages.asked == [order]
         assert [d.id for d in result.source_documents] == order
+        assert set(order) == {i for fact in result.facts for i in fact.source_doc_ids}
         assert result.content == "\n\n".join(f"Text of {i}." for i in order) and result.context == ""
 
     def test_the_stores_own_chunks(self, store: GraphStore) -> None:

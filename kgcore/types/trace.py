@@ -1,4 +1,4 @@
-"""What every part speaks: frozen, keyword-only, tuples for lists. Imports nothing of ours."""
+"""A run: its result, and the trace of how it came about."""
 
 from __future__ import annotations
 
@@ -6,60 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-Scalar = str | int | float | bool
-PropertyValue = Scalar | tuple[Scalar, ...]
-Vector = npt.NDArray[np.float32]
-"""One unit vector, shape (dimension,), float32."""
+from kgcore.types.graph import PropertyValue
+from kgcore.types.reading import Document
 
 Scoring = Literal["coverage", "edge"]
 SeedMode = Literal["auto", "mentions", "query", "llm"]
 FoundBy = Literal["id", "name", "mention", "vector"]
 Fate = Literal["kept", "beam_cut", "hub", "duplicate", "reranked_out", "top_k_cut"]
 
-HAS_ATTRIBUTE = "HAS_ATTRIBUTE"
 NO_NEW_WORDS = 0.01
 """A fact that adds less than this to its path's score explains nothing new."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entity:
-    """A node. `embedding` is of the normalized name; several records of one id give it several names."""
-
-    id: str
-    type: str
-    name: str
-    embedding: Vector | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Edge:
-    """One assertion by one document. `properties` is that document's flattened metadata."""
-
-    id: str
-    source_id: str
-    target_id: str
-    relation: str
-    src_name: str
-    dst_name: str
-    key: str | None = None
-    description: str | None = None
-    source_doc_id: str | None = None
-    properties: Mapping[str, PropertyValue] = field(default_factory=dict)
-    embedding: Vector | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chunk:
-    """A passage. `id` is what an edge's `source_doc_id` points to; `document_id` groups chunks."""
-
-    id: str
-    content: str
-    document_id: str
-    metadata: Mapping[str, PropertyValue] = field(default_factory=dict)
-    embedding: Vector | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,11 +112,27 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Alias:
+    """An entity that a hop starts from since it may be `of_id`, which the walk reached: its name is part of that one's.
+
+    `share` is how much of the longer name's letters it has, 0.5..1. `degree` counts visible edges.
+    """
+
+    entity_id: str
+    name: str
+    type: str
+    degree: int
+    share: float
+    of_id: str
+    of_name: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Hop:
     """One round of the beam. `considered` counts visible facts found; `left_out` those beyond the shortlist.
 
     `cutoff` is the score of the last kept fact. `candidates` holds every kept one and the best 200 cut.
-    `explains` says which words the hop's kept facts newly explain.
+    `explains` says which words the hop's kept facts newly explain. `aliases` are those that it started from too.
     """
 
     number: int
@@ -170,13 +142,15 @@ class Hop:
     cutoff: float
     explains: tuple[Explained, ...]
     candidates: tuple[Candidate, ...]
+    aliases: tuple[Alias, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What a run was asked for, every value resolved. `filters` is the caller's own; locked ones are not here.
 
-    `entity_types` are those that a model was to find in the question; empty for all that it may.
+    `entity_types` are those that a model was to find in the question; empty for all that it may. With `aliases` the
+    walk goes on from entities whose name is part of a reached one's too.
     """
 
     max_hops: int
@@ -193,14 +167,40 @@ class Settings:
     entity_types: tuple[str, ...] = ()
     filters: Mapping[str, Any] | None = None
     beam_auto: bool = False
+    aliases: bool = True
     reranker: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A source passage that was weighed, and why it stands where it does: `score = by_path + by_near + by_page_rank`.
+
+    `path` is the best score of a kept path through it, which leads to `fact_id`, else of its best single fact; `near`
+    its cosine with the question; `page_rank` its share of a walk over what was looked at. Those `picked` were taken one
+    after another by the score and by `gain`, the part of the question that they cover beyond those before; `explains`
+    names it in words. `rank` counts from 1.
+    """
+
+    id: str
+    score: float
+    path: float
+    fact_id: str | None
+    near: float | None
+    page_rank: float
+    by_path: float
+    by_near: float
+    by_page_rank: float
+    rank: int = 0
+    picked: bool = False
+    gain: float = 0.0
+    explains: tuple[Explained, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
     """Everything tried, kept and cut; enough to draw, to explain and to replay without the store.
 
-    `result` is the ids of the facts that survived the top_k cut, in order.
+    `result` is the ids of the facts that survived the top_k cut, in order; `passages` are the source passages weighed.
     """
 
     question: str
@@ -209,17 +209,8 @@ class Trace:
     seeds: tuple[Seed, ...]
     hops: tuple[Hop, ...]
     result: tuple[str, ...]
+    passages: tuple[Passage, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Document:
-    """A text with its metadata: a fact as text, or a source passage."""
-
-    id: str
-    content: str
-    metadata: Mapping[str, PropertyValue] = field(default_factory=dict)
-    score: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,114 +228,3 @@ class Retrieval:
     context: str
     trace: Trace
     timings: Mapping[str, float] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Match:
-    """A visible entity that a store found for a name (`query`) or a vector. `score` in 0..1, 1 is exact.
-
-    `query` is the position of the name or vector asked for; `name` is as a visible edge gives it.
-    """
-
-    query: int
-    entity_id: str
-    name: str
-    type: str
-    score: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class VisibleEdge:
-    """An edge behind a filter, its fact's id, and its vector's cosine with the question (None without)."""
-
-    edge: Edge
-    fact_id: str
-    score: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class End:
-    """An entity as visible edges show it."""
-
-    id: str
-    name: str
-    type: str
-    degree: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Expansion:
-    """One hop: the shortlist's edges ordered by (fact id, edge id), their ends, and how many facts there were."""
-
-    edges: tuple[VisibleEdge, ...]
-    ends: Mapping[str, End]
-    found: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Property:
-    """A property of visible edges: its kinds (`number`, `string`, `boolean`, `list`) and how many have it."""
-
-    name: str
-    kinds: tuple[str, ...]
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Description:
-    """A graph as a filter shows it, counts of visible things; `embedder` is None without vectors.
-    `warnings` say what the store does without, such as an index."""
-
-    entities: int
-    edges: int
-    documents: int
-    entity_types: Mapping[str, int]
-    relations: Mapping[str, int]
-    properties: tuple[Property, ...]
-    embedder: str | None
-    dimension: int | None
-    data_version: str
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class DocumentInfo:
-    """A source document as visible edges show it: how many edges it asserts, and its title if it has one."""
-
-    id: str
-    title: str
-    edges: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class FieldValue:
-    """A value of a filter's field, and how many visible edges have it."""
-
-    value: Scalar
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class EntityType:
-    """A type of entity that an ontology names."""
-
-    name: str
-    description: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelationType:
-    """A type of relation, and the entity types it may join (empty: any)."""
-
-    name: str
-    description: str = ""
-    source: tuple[str, ...] = ()
-    target: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ontology:
-    """What a graph may hold."""
-
-    entity_types: tuple[EntityType, ...]
-    relation_types: tuple[RelationType, ...] = ()
