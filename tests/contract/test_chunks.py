@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kgcore.errors import StoreError
 from kgcore.filters import AccessFilter
 from kgcore.store import DocumentRetriever, GraphStore
+from kgcore.store.protocol import Similar
 from kgcore.types import Chunk, Document, PropertyValue
 from tests.contract.conftest import StoreFactory
 from tests.contract.graphs import (
@@ -88,6 +90,48 @@ class TestNearest:
     def test_a_store_without_vectors_answers_nothing(self, store: GraphStore) -> None:
         store.chunks.upsert([chunk("a")])
         assert store.chunks.nearest(vec(1, 0), READER, 9) == ()
+
+
+class TestSimilar:
+    def test_the_nearest_under_the_filter_then_those_asked_for_whatever_it_says(self, store: GraphStore) -> None:
+        write_world(store)
+        vector = vec(1, 0, 0, 0)
+        found = store.chunks.similar(vector, READER, 2, ["d3", "d9", "d1", "d3", "d4", "nothing", ""])
+        assert list(found.items()) == [
+            ("d1", pytest.approx(1)), ("d2", pytest.approx(0.8)), ("d3", pytest.approx(0.8)), ("d9", pytest.approx(1)),
+        ]  # fmt: skip
+        assert isinstance(store.chunks, Similar)
+
+    def test_none_of_the_nearest(self, store: GraphStore) -> None:
+        write_world(store)
+        assert store.chunks.similar(vec(0, 1, 0, 0), READER, 0, ["d3"]) == {"d3": pytest.approx(0.6)}
+        assert store.chunks.similar(vec(1, 0, 0, 0), READER, 0) == {}
+        assert store.chunks.similar(vec(1, 0, 0, 0), NOBODY, 9) == {}
+
+    def test_the_same_cosines_as_nearest_in_its_order(self, store: GraphStore) -> None:
+        write_world(store)
+        for vector in (vec(1, 0, 0, 0), vec(0, 1, 0, 0), vec(1, 1, 1, 1), vec(-1, 0, 0.5, 0)):
+            nearest = store.chunks.nearest(vector, BOARD, 9)
+            assert list(store.chunks.similar(vector, BOARD, 9).items()) == [(d.id, d.score) for d in nearest]
+            assert store.chunks.similar(vector, NOBODY, 0, [d.id for d in nearest]) == {d.id: d.score for d in nearest}
+
+    def test_it_follows_changes(self, store: GraphStore) -> None:
+        write_world(store)
+        vector = vec(1, 0, 0, 0)
+        assert "d1" in store.chunks.similar(vector, READER, 9)
+        store.chunks.delete_documents(["d1"])
+        store.chunks.upsert([chunk("new", 1, 0, 0, 0)], embedder=EMBEDDER)
+        assert list(store.chunks.similar(vector, READER, 2, ["d1"])) == ["new", "d2"]
+
+    def test_without_vectors_nothing_is_similar(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk("a")])
+        assert store.chunks.similar(vec(1, 0), READER, 9, ["a"]) == {}
+
+    def test_a_vector_of_another_dimension(self, store: GraphStore) -> None:
+        write_world(store)
+        for k, ids in ((2, []), (0, ["d1"])):
+            with pytest.raises(StoreError, match="2 numbers, the graph's have 4"):
+                store.chunks.similar(vec(1, 0), READER, k, ids)
 
 
 BARE = AccessFilter.of(access_fields=frozenset())

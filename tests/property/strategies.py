@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
 
-from kgcore.types import HAS_ATTRIBUTE, Edge, Entity
+from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge, Entity
 from tests.contract.graphs import only
 
 LOCK = only("allowed_principals", "contains_any", ["all"])
@@ -19,6 +20,16 @@ OTHERS = ("Ann Leigh", "Acme", "Codename Bluebird", "Anna", "王晓明")
 RELATIONS = ("USES", "WORKS_AT", "knows")
 DESCRIPTIONS = (None, None, "the employer uses a system", "since 2019")
 VALUES = ("red", "Red", "7")
+PASSAGES = ("d1", "d2", "d3", "d4", "d5")
+"""The first two are what edges name as their source."""
+SENTENCES = (
+    "Ann Lee's employer is Acme.",
+    "The system that Acme uses is Helios.",
+    "The River Bank of Acme lies south.",
+    "Codename Bluebird is a system.",
+    "王晓梅 knows Helios.",
+    "Nothing of note.",
+)
 QUESTIONS = (
     "What system does Ann Lee's employer use?",
     "Where is the River Bank of Acme?",
@@ -37,6 +48,7 @@ class Graph:
     """What is written, and what a reader sees of it by the rules, not by a store."""
 
     edges: tuple[Edge, ...]
+    chunks: tuple[Chunk, ...] = ()
 
     @property
     def visible(self) -> tuple[Edge, ...]:
@@ -68,10 +80,20 @@ class Graph:
         )
         return scrambled, self.visible
 
+    @property
+    def visible_chunks(self) -> tuple[Chunk, ...]:
+        """The passages that pass by themselves or stand behind a visible edge."""
+        said = {e.source_doc_id for e in self.visible}
+        return tuple(c for c in self.chunks if c.id in said or _lets_in(c.metadata))
+
 
 def is_visible(edge: Edge) -> bool:
     """Whether the lock lets an edge through."""
-    principals = edge.properties.get("allowed_principals")
+    return _lets_in(edge.properties)
+
+
+def _lets_in(properties: Mapping[str, Any]) -> bool:
+    principals = properties.get("allowed_principals")
     return isinstance(principals, tuple) and "all" in principals
 
 
@@ -123,7 +145,18 @@ def graphs(draw: st.DrawFn) -> Graph:
     unseen = draw(st.lists(_edge(st.sampled_from(UNSEEN)), min_size=2, max_size=8))
     numbers = draw(st.permutations(range(len(seen) + len(unseen))))
     parts = sorted(zip(numbers, [*seen, *unseen], strict=True), key=lambda pair: pair[0])
-    return Graph(edges=tuple(Edge(id=f"e{number:02}", **part) for number, part in parts))
+    edges = tuple(Edge(id=f"e{number:02}", **part) for number, part in parts)
+    return Graph(
+        edges=edges, chunks=tuple(draw(_chunk(id_)) for id_ in sorted(draw(st.sets(st.sampled_from(PASSAGES)))))
+    )
+
+
+@st.composite
+def _chunk(draw: st.DrawFn, id_: str) -> Chunk:
+    principals = draw(st.sampled_from((*SEEN, *UNSEEN)))
+    metadata: dict[str, Any] = {} if principals is None else {"allowed_principals": principals}
+    content = " ".join(draw(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=3)))
+    return Chunk(id=id_, document_id=f"doc-{id_}", content=content, metadata=metadata)
 
 
 _COMPARISONS = st.sampled_from(

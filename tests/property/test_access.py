@@ -1,4 +1,4 @@
-"""A hidden edge changes nothing that a reader gets: no fact, no trace, no count, no warning, no error."""
+"""A hidden edge or passage changes nothing that a reader gets: no fact, no passage, no trace, no count, no error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kgcore import KgError, run_json
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
-from kgcore.types import Edge
+from kgcore.types import Chunk, Edge
 from tests.contract.graphs import edge, exact, hidden, only
 from tests.data.build import candidates, offline, retriever
 from tests.property.conftest import stored
@@ -22,7 +22,7 @@ ONCE = settings(max_examples=16, suppress_health_check=[HealthCheck.too_slow, He
 
 def answers(store: GraphStore, calls: list[dict[str, Any]], lock: dict[str, Any] | None) -> Iterator[Any]:
     """All that a reader can get: runs or errors, and what the pages show beside them."""
-    search = retriever(store, filters=lock, vector_top_k=2, hub_limit=3)
+    search = retriever(store, filters=lock, document_retriever=store.chunks, vector_top_k=2, hub_limit=3)
     for call in calls:
         try:
             yield run_json(search.retrieve(**call))
@@ -47,14 +47,14 @@ def calls_for(question: str, filter: dict[str, Any]) -> list[dict[str, Any]]:
 
 @ONCE
 @given(graphs(), st.sampled_from(QUESTIONS), filters)
-def test_without_its_hidden_edges_and_their_names_a_graph_answers_the_same(
+def test_without_its_hidden_edges_names_and_passages_a_graph_answers_the_same(
     graph: Graph, question: str, filter: dict[str, Any]
 ) -> None:
     entities, edges = graph.without_hidden
     calls = calls_for(question, filter)
-    with stored(*graph.edges, entities=graph.entities, embedder=offline()) as store:
+    with stored(*graph.edges, entities=graph.entities, chunks=graph.chunks, embedder=offline()) as store:
         whole = list(answers(store, calls, LOCK))
-    with stored(*edges, entities=entities, embedder=offline()) as store:
+    with stored(*edges, entities=entities, chunks=graph.visible_chunks, embedder=offline()) as store:
         rest = list(answers(store, calls, LOCK))
     for one, other in zip(whole, rest, strict=True):
         assert one == other
@@ -70,6 +70,10 @@ HIDDEN: tuple[Edge, ...] = (
         "h2", "n4", "knows", "n0", src="Anna", dst="Ann Leigh", properties={"allowed_principals": ("board",), "plan": 1}
     ),
 )
+CHUNKS = (
+    Chunk(id="d1", document_id="a", content="Ann Lee is with Acme.", metadata={"allowed_principals": ("all",)}),
+    Chunk(id="d7", document_id="b", content="Her employer uses a system.", metadata={"allowed_principals": ("board",)}),
+)
 
 
 def test_the_property_would_notice() -> None:
@@ -81,6 +85,14 @@ def test_the_property_would_notice() -> None:
         rest = list(answers(store, calls, None))
     assert [a == b for a, b in zip(unlocked, rest, strict=True)].count(True) <= 1
     assert any("plan" in str(answer) and "No edge has" in str(answer) for answer in locked)
+
+
+def test_the_property_would_notice_a_passage() -> None:
+    """A passage that no edge names shows itself and moves the others' scores, unless it is hidden."""
+    calls = calls_for(QUESTIONS[0], only("year", "==", 2024))[:1]
+    with stored(*PLAIN, chunks=CHUNKS, embedder=offline()) as store:
+        (locked, *_), (unlocked, *_) = (list(answers(store, calls, lock)) for lock in (LOCK, None))
+    assert '"d7"' in unlocked and '"d7"' not in locked
 
 
 @ONCE
