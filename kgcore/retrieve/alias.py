@@ -82,4 +82,4 @@ def _numbers(words: Sequence[str]) -> set[str]:
 
 
 def _tells(words: Sequence[str]) -> bool:
-    return len(words) > 1 or (len(words[0]) > 3 and words[0] not in FUNCTION_WORDS)
+    return (len(words) > 1 or len(words[0]) > 3) and any(word not in FUNCTION_WORDS for word in words)
