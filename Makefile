@@ -34,7 +34,7 @@ goldens: $(VENV)/installed-dev ## Rewrite the golden queries.
 	$(BIN)/python -m pytest tests/contract --update-goldens
 
 bench: $(VENV)/installed-dev ## Print speed on seeded synthetic graphs.
-	$(BIN)/python -m bench.hop
+	$(BIN)/python -m kgcore bench
 
 clean: ## Remove what was made here.
 	rm -rf $(VENV) .neo4j .mypy_cache .ruff_cache .pytest_cache .hypothesis

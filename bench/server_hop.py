@@ -1,8 +1,8 @@
 """One hop on a Neo4j server against plain Cypher: `python -m bench.server_hop STORE [--edges N] [--hub N]`.
 
-The graph of `bench.hop` is written into the database if it is empty. Three calls are timed in turn, with another
-question every round: `expand`, one plain statement for the same answer (visible edges, cosine, facts, the best 1,000,
-their far ends' names and visible degrees), and the bare statement of the hop, which neither merges facts nor counts.
+The graph of `python -m kgcore bench` is written into the database if it is empty. Three calls are timed in turn, with
+another question every round: `expand`, one plain statement for the same answer (visible edges, cosine, facts, the best
+1,000, their far ends' names and visible degrees), and the bare statement of the hop, which neither merges nor counts.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from bench.graph import fill, make
-from bench.hop import LIMIT, LOCKED, PRINCIPAL
 from kgcore import AccessFilter, open_store
+from kgcore.evals.speed import LOCKED, SHORTLIST
+from kgcore.evals.synthetic import PUBLIC, fill, make
 from kgcore.store.neo4j import NeoStore
 
 BARE = """
 MATCH (n:Entity)-[r]-(m:Entity) WHERE n.id IN $ids AND any(x IN r.allowed_principals WHERE x IN $principals)
-WITH r, vector.similarity.cosine(r.embedding, $vector) AS score ORDER BY score DESC LIMIT $limit
+WITH r, vector.similarity.cosine(r.embedding, $vector) AS score ORDER BY score DESC SHORTLIST $limit
 RETURN startNode(r).id, endNode(r).id, type(r), r {.*, embedding: null}, score
 """
 WHOLE = """
@@ -46,7 +46,7 @@ def main(
     rounds: Annotated[int, typer.Option(help="Timed rounds a case.")] = 15,
 ) -> None:
     """Prints a hop's milliseconds by `expand` and by both statements."""
-    arrays = make(edges, hub)
+    arrays = make(edges, hub, 2_000)
     graph = open_store(store, create=True)
     assert isinstance(graph, NeoStore)
     locked = AccessFilter.of(LOCKED)
@@ -65,9 +65,9 @@ def main(
         graph.entities(ids, locked)
         times: tuple[list[float], list[float], list[float]] = ([], [], [])
         for question in arrays.vectors[:: len(arrays.vectors) // rounds][: rounds + 2]:
-            params = {"ids": ids, "principals": [PRINCIPAL], "vector": question.tolist(), "limit": LIMIT}
+            params = {"ids": ids, "principals": [PUBLIC], "vector": question.tolist(), "limit": SHORTLIST}
             calls = (
-                lambda ids=ids, q=question: graph.expand(ids, [], locked, q, LIMIT),
+                lambda ids=ids, q=question: graph.expand(ids, [], locked, q, SHORTLIST),
                 lambda params=params: graph.server.rows(WHOLE, params),
                 lambda params=params: graph.server.rows(BARE, params),
             )

@@ -5,14 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from kgcore.evals.synthetic import FIRST, RELATIONS, SECOND
 from kgcore.types import Candidate, Fact, Hop, Retrieval, Seed, Settings, Trace
 
-FIRST = "Amber Basalt Cobalt Delta Ember Fjord Granite Harbor Indigo Juniper Kestrel Lumen Meridian Nimbus Onyx".split()
-SECOND = (
-    "Bank Bridge Council Desk Fund Group Institute Ledger Market Office Platform Registry Systems Trust Works".split()
-)
 TYPES = ("Organization", "Person", "System", "Place")
-RELATIONS = ("USES", "OWNS", "WORKS_AT", "SUPPLIES", "REPORTS_TO", "LOCATED_IN", "FUNDS", "AUDITS")
 
 
 def walk(

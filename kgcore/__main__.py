@@ -31,18 +31,21 @@ def _main() -> None:
 
 @app.command("import")
 def import_(
-    folder: Annotated[Path, typer.Argument(help="A folder of documents or passages and triples in JSONL.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of documents or passages and triples in JSONL, or MetaQA's kb.txt.")
+    ],
     store: Annotated[str, typer.Option(help="Where to write, such as duckdb:///graph.duckdb.")],
     vectors: Annotated[bool, typer.Option(help="Embed names, facts and passages with the offline embedder.")] = True,
 ) -> None:
     """Reads a folder into a store; what is there already is kept, the same ids are replaced."""
     from kgcore.ingest import write_graph
     from kgcore.ingest.importers.folder import read_folder
+    from kgcore.ingest.importers.metaqa import read_metaqa
     from kgcore.models.offline import OfflineEmbedder
     from kgcore.store import open_store
 
     with _stoppable("Stopped. Run the same command again for the whole graph.") as check:
-        parts = read_folder(folder)
+        parts = read_metaqa(folder) if folder.is_file() else read_folder(folder)
         with closing(open_store(store, create=True)) as target, _progress("writing") as show:
 
             def step(done: int, total: int, what: str) -> None:
@@ -104,6 +107,74 @@ def vectors(
     with closing(open_store(store, **store_options(config, store))) as read, _progress("reading") as show:
         made = compute_side(read, side_folder(mapping_file(config, store)), OfflineEmbedder(), progress=show)
     _console.print(f"{made:,} vectors")
+
+
+@app.command("eval")
+def eval_(
+    gold: Annotated[Path, typer.Argument(help="Questions with their gold, or a folder with questions.jsonl.")],
+    store: Annotated[str, typer.Option(help="The address of the graph, or demo.")] = "",
+    hops: Annotated[int, typer.Option(help="Hops of a question.")] = 2,
+    beam: Annotated[int | None, typer.Option(help="Facts that each hop keeps; top-k / hops if not given.")] = None,
+    top_k: Annotated[int, typer.Option(help="Facts of a result.")] = 50,
+    scoring: Annotated[str, typer.Option(help="coverage or edge.")] = "coverage",
+    seed_mode: Annotated[
+        str, typer.Option(help="auto (the gold's seeds, if it gives some), mentions, query or llm.")
+    ] = "auto",
+    hub_limit: Annotated[int, typer.Option(help="Edges beyond which a node is not walked through.")] = 500,
+    aliases: Annotated[bool, typer.Option(help="Walk on from entities whose name is part of a reached one's.")] = True,
+    against: Annotated[str, typer.Option(help="Settings to compare with, such as beam=15,top-k=45.")] = "",
+    every: Annotated[int, typer.Option(min=1, help="Ask every Nth question.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Write all figures and each question's ranks here, as JSON.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print tables, of hops and types too.")] = False,
+) -> None:
+    """Measures how well a graph answers questions whose gold is known; with --against, what other settings gain.
+
+    Ctrl-C stops it after the question that it is asking; the same command goes on from there.
+    """
+    from kgcore.evals import report_json, report_markdown, report_text
+    from kgcore.evals.cli import evaluate_file, read_settings
+
+    settings = {
+        "max_hops": hops, "beam_width": beam, "top_k": top_k, "scoring": scoring, "seed_mode": seed_mode,
+        "hub_limit": hub_limit, "aliases": aliases,
+    }  # fmt: skip
+    runs = [settings, {**settings, **read_settings(against)}] if against else [settings]
+    if out is not None and not out.absolute().parent.is_dir():
+        raise ConfigError(f"There is no folder for {out}.", remedy="Give --out a file in a folder that is there.")
+    with _stoppable("Stopped. The same command goes on from here.") as check, _progress("asking") as show:
+
+        def step(done: int, total: int, what: str) -> None:
+            show(done, total, what)
+            check()
+
+        found = evaluate_file(gold, store, runs, every=every, progress=step)
+    if out is not None:
+        out.write_text(report_json(*found), encoding="utf-8")
+    typer.echo((report_markdown if markdown else report_text)(*found), nl=False)
+
+
+@app.command()
+def bench(
+    edges: Annotated[list[int] | None, typer.Option(help="Edges of the graph; may be given again.")] = None,
+    passages: Annotated[int, typer.Option(help="Passages, at most one for 25 edges.")] = 20_000,
+    rounds: Annotated[int, typer.Option(help="Questions a case.")] = 25,
+    folder: Annotated[Path | None, typer.Option(help="Keep the graphs here and use them again.")] = None,
+) -> None:
+    """Prints how fast a file answers: synthetic graphs of 50,000, 500,000 and 2,000,000 edges, a tenth at one hub."""
+    from tempfile import TemporaryDirectory
+
+    from kgcore.evals.speed import measure, report
+
+    with TemporaryDirectory() as temporary, _progress("measuring") as show:
+        place = folder or Path(temporary)
+        place.mkdir(parents=True, exist_ok=True)
+        sizes = edges or [50_000, 500_000, 2_000_000]
+        speeds = []
+        for done, size in enumerate(sizes):
+            show(done, len(sizes), f"{size:,} edges")
+            some = max(1, min(passages, size // 25))
+            speeds.append(measure(place, edges=size, hub=size // 10, passages=some, rounds=rounds))
+    typer.echo(report(speeds))
 
 
 def _open_whole(address: str, *, create: bool = False) -> GraphStore:

@@ -11,13 +11,13 @@ entities.jsonl   {"id", "type"?, "name"}                        then source and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
+from kgcore.ingest.lines import Line, read_lines
 from kgcore.names import edge_id, entity_id
 from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge, Entity, PropertyValue
 
@@ -46,36 +46,13 @@ def read_folder(folder: str | Path) -> GraphParts:
             remedy="Name a folder with these files.",
         )
     reader = _Triples(chunks)
-    for line in _lines(path / "entities.jsonl"):
+    for line in read_lines(path / "entities.jsonl"):
         reader.add_entity(line)
-    for line in _lines(path / "triples.jsonl"):
+    for line in read_lines(path / "triples.jsonl"):
         reader.add_triple(line)
     return GraphParts(
         entities=tuple(reader.entities.values()), edges=tuple(reader.edges.values()), chunks=tuple(chunks.values())
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Line:
-    where: str
-    value: Mapping[str, Any]
-
-    def text(self, name: str) -> str:
-        found = self.optional(name)
-        if found is None:
-            raise self.error(f"{name!r} is missing", f"Give {name!r} as a text that is not empty")
-        return found
-
-    def optional(self, name: str) -> str | None:
-        found = self.value.get(name)
-        if found is None or found == "":
-            return None
-        if isinstance(found, bool) or not isinstance(found, str | int | float):
-            raise self.error(f"{name!r} is not a text", f"Give {name!r} as a text")
-        return str(found)
-
-    def error(self, message: str, remedy: str) -> IngestError:
-        return IngestError(f"{self.where}: {message}.", remedy=remedy + ".")
 
 
 class _Triples:
@@ -86,18 +63,18 @@ class _Triples:
         self.entities: dict[str, Entity] = {}
         self.edges: dict[str, Edge] = {}
 
-    def add_entity(self, line: _Line) -> None:
+    def add_entity(self, line: Line) -> None:
         id_ = line.text("id")
         self.entities[id_] = Entity(id=id_, type=line.optional("type") or DEFAULT_TYPE, name=line.text("name"))
 
-    def add_triple(self, line: _Line) -> None:
+    def add_triple(self, line: Line) -> None:
         passage = line.text("passage")
         chunk = self.chunks.get(passage)
         if chunk is None:
             raise line.error(f"there is no passage {passage!r}", "Add it to passages.jsonl, or correct its id")
         triple = line.value.get("triple")
         if triple is not None:
-            line = _Line(where=line.where, value={**line.value, **self._parts(line, triple)})
+            line = Line(where=line.where, value={**line.value, **self._parts(line, triple)})
         relation = line.text("relation")
         source, source_name = self._end(line, "source")
         key = line.optional("key")
@@ -119,12 +96,12 @@ class _Triples:
             properties={name: value for name, value in chunk.metadata.items() if name not in _PLACE},
         )
 
-    def _parts(self, line: _Line, triple: object) -> dict[str, Any]:
+    def _parts(self, line: Line, triple: object) -> dict[str, Any]:
         if not isinstance(triple, list) or len(triple) != 3:
             raise line.error("a triple has three parts", "Give [source, relation, target]")
         return dict(zip(("source", "relation", "target"), triple, strict=True))
 
-    def _end(self, line: _Line, end: str) -> tuple[str, str]:
+    def _end(self, line: Line, end: str) -> tuple[str, str]:
         given = line.text(end)
         known = self.entities.get(given)
         if known is None:
@@ -134,7 +111,7 @@ class _Triples:
             return id_, line.optional(f"{end}_name") or given
         return known.id, line.optional(f"{end}_name") or known.name
 
-    def _value(self, line: _Line, source: str, passage: str) -> tuple[str, str]:
+    def _value(self, line: Line, source: str, passage: str) -> tuple[str, str]:
         value = line.optional("value") or line.text("target")
         id_ = entity_id(VALUE_TYPE, value, f"{source}:{line.text('key')}:{passage}")
         self.entities[id_] = Entity(id=id_, type=VALUE_TYPE, name=value)
@@ -142,19 +119,19 @@ class _Triples:
 
 
 def _chunks(folder: Path) -> Iterator[Chunk]:
-    for line in _lines(folder / "documents.jsonl"):
+    for line in read_lines(folder / "documents.jsonl"):
         id_, text = line.text("id"), line.text("text")
         parts = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]
         for number, part in enumerate(parts, 1):
             metadata = {**_metadata(line), "chunk": number, "chunks": len(parts)}
             yield Chunk(id=f"{id_}#{number}", document_id=id_, content=part, metadata=metadata)
-    for line in _lines(folder / "passages.jsonl"):
+    for line in read_lines(folder / "passages.jsonl"):
         id_ = line.text("id")
         document = line.optional("document") or id_
         yield Chunk(id=id_, document_id=document, content=line.text("text"), metadata=_metadata(line))
 
 
-def _metadata(line: _Line) -> dict[str, PropertyValue]:
+def _metadata(line: Line) -> dict[str, PropertyValue]:
     found: dict[str, PropertyValue] = {}
     for name, value in line.value.items():
         if name in _OWN or value is None:
@@ -166,25 +143,3 @@ def _metadata(line: _Line) -> dict[str, PropertyValue]:
         else:
             raise line.error(f"{name!r} is nested", "Give metadata as numbers, texts, true or false, or flat lists")
     return found
-
-
-def _lines(path: Path) -> Iterator[_Line]:
-    if not path.is_file():
-        return
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, text in enumerate(file, 1):
-                if text.strip():
-                    yield _parsed(f"{path.name}, line {number}", text)
-    except UnicodeDecodeError as error:
-        raise IngestError(f"{path.name} is not UTF-8 text.", remedy="Save it as UTF-8.") from error
-
-
-def _parsed(where: str, text: str) -> _Line:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise IngestError(f"{where}: not JSON.", remedy="Give one JSON object a line.") from error
-    if not isinstance(value, dict):
-        raise IngestError(f"{where}: not a JSON object.", remedy="Give one JSON object a line.")
-    return _Line(where=where, value=value)
