@@ -106,7 +106,7 @@ function paintFine(context, { node, box, look }, colours, alpha) {
     outline(3);
     context.stroke();
   }
-  paintMark(context, left + 13, box.y, node.hop, colours);
+  paintMark(context, left + 13, box.y, node, colours);
   context.font = `${FONT}px ${colours.face}`;
   context.fillStyle = colours.text;
   context.textAlign = "left";
@@ -117,10 +117,11 @@ function paintFine(context, { node, box, look }, colours, alpha) {
   context.fillText(box.aside, left + box.width - AFTER_TEXT, box.y + 0.5);
 }
 
-function paintMark(context, x, y, hop, colours) {
+function paintMark(context, x, y, { hop, alias }, colours) {
+  const digit = alias ? "≈" : hop > 0 ? String(hop) : "";
   context.fillStyle = colours.hops[hop];
   context.beginPath();
-  if (hop === 0) {
+  if (!digit) {
     context.moveTo(x, y - 7);
     context.lineTo(x + 7, y);
     context.lineTo(x, y + 7);
@@ -129,9 +130,9 @@ function paintMark(context, x, y, hop, colours) {
     context.arc(x, y, 7.5, 0, 2 * Math.PI);
   }
   context.fill();
-  if (hop === 0) return;
+  if (!digit) return;
   context.fillStyle = colours.background;
   context.font = `bold 11px ${colours.face}`;
   context.textAlign = "center";
-  context.fillText(String(hop), x, y + 0.5);
+  context.fillText(digit, x, y + 0.5);
 }

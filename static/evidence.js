@@ -30,6 +30,7 @@ class EvidencePanel {
     root.append(this.box);
     this.facts = new FactList(this.view, { setBeam: (beam) => this.trigger("action", { kind: "beam", beam }) });
     this.trace = new TraceTable(this.view);
+    this.why = { facts: false, sources: true, trace: false };
     this.undo = [
       fillHeight(this.box, 340),
       this.view.onChange(() => this.render()),
@@ -46,7 +47,7 @@ class EvidencePanel {
     this.box.dataset.run = data.run.id;
     applyTheme(this.box);
     this.facts.load(this.data);
-    this.trace.load(this.data.trace);
+    this.trace.load(this.data);
     const before = this.view.run;
     this.view.load(data.run);
     if (before?.id === data.run.id) this.render();
@@ -56,11 +57,13 @@ class EvidencePanel {
     if (!this.data || this.view.run?.id !== this.box.dataset.run) return;
     this.renderTabs();
     const { tab } = this.view.state;
+    this.box.dataset.tab = tab;
     if (tab === "facts") this.facts.renderInto(this.pane);
     else if (tab === "sources") refill(this.pane, sourceList(this.data, this.view));
     else this.trace.renderInto(this.pane);
-    refill(this.source, ...sourcePane(this.data, this.view, this.facts.active, (document) => openDocument(this.box, document)));
-    this.source.querySelector("mark")?.scrollIntoView({ block: "nearest" });
+    const open = (document) => openDocument(this.box, document, this.data, this.view);
+    refill(this.source, ...sourcePane(this.data, this.view, this.facts.active, this.why, open));
+    if (!this.source.querySelector("details[open]")) this.source.querySelector("mark")?.scrollIntoView({ block: "nearest" });
   }
 
   renderTabs() {

@@ -209,15 +209,26 @@ export class FactList {
   /** The path that led to a fact, with the score at each of its steps. */
   chain(fact) {
     const path = fact.chain.map((id) => this.byId.get(id)).filter(Boolean);
+    const step = (one, at) => [
+      at > 0 && one.aliasOf && [" ▸ ", startOf(one)],
+      " ▸ ",
+      el("span", { class: "relation" }, name(one.relation)),
+      ` ${one.score.toFixed(3)}`,
+    ];
     return el(
       "span",
       { class: "chain" },
       hopMark(0),
-      name(path[0]?.start ?? fact.start),
-      path.map((one) => [" ▸ ", el("span", { class: "relation" }, name(one.relation)), ` ${one.score.toFixed(3)}`]),
+      startOf(path[0] ?? fact),
+      path.map(step),
       fact.description && el("span", { class: "description" }, name(fact.description)),
     );
   }
+}
+
+/** Where a step of a chain starts; an alias after the name that it is a part of. */
+function startOf({ start, aliasOf }) {
+  return aliasOf ? [name(aliasOf), el("span", { title: "may be: its name is part of that name" }, " ≈ "), name(start)] : name(start);
 }
 
 function triple(fact) {

@@ -69,10 +69,12 @@ class GraphPanel {
   keys() {
     const hub = "too many edges to be walked through; the number says how many";
     const changed = "a halo round what entered the result, dots for what left it";
+    const alias = "an entity whose name is part of a reached one's, from which the walk went on too";
+    this.alias = el("span", { class: "alias-key", title: alias }, "≈ may be");
     this.hub = el("span", { class: "hub-key", title: hub }, "hub");
     this.changed = el("span", { class: "changed-key", title: changed }, "changed");
     const hops = [0, 1, 2, 3, 4].map((hop) => el("span", { class: "key", "data-hop": hop }, hopMark(hop)));
-    return el("div", { class: "keys" }, hops, this.near, this.hub, this.changed);
+    return el("div", { class: "keys" }, hops, this.alias, this.near, this.hub, this.changed);
   }
 
   tools() {
@@ -113,8 +115,15 @@ class GraphPanel {
 
   pick({ node, edge }) {
     if (node !== undefined) this.view.selectNode(node);
-    else if (edge !== undefined) this.view.selectFact(edge);
+    else if (edge !== undefined) this.pickLine(edge);
     else this.view.clear();
+  }
+
+  /** A fact; of a "may be" the alias. */
+  pickLine(id) {
+    const { alias, to } = this.data.edges.find((edge) => edge.id === id);
+    if (alias) this.view.selectNode(to);
+    else this.view.selectFact(id);
   }
 
   /** Selects an entity and puts it into the middle. */
@@ -191,14 +200,14 @@ class GraphPanel {
   }
 
   renderPicked(node) {
-    const about = node && [node.type, node.degree ? `${node.degree.toLocaleString("en")} edges` : ""].filter(Boolean);
+    const about = node && [node.type, edgesOf(node), node.alias && `may be ${node.alias}`].filter(Boolean);
     refill(
       this.picked,
       ...(node
         ? [
             el("strong", {}, name(node.name)),
             el("span", { class: "quiet" }, about.map((part) => [" · ", name(part)])),
-            this.live && node.hop > 0 ? button("Add as seed", () => this.trigger("action", { kind: "seed", id: node.id })) : "",
+            this.live && (node.hop > 0 || node.alias) ? button("Add as seed", () => this.trigger("action", { kind: "seed", id: node.id })) : "",
           ]
         : []),
     );
@@ -208,6 +217,7 @@ class GraphPanel {
     const hops = new Set(this.data.nodes.map((node) => node.hop));
     const any = (what) => this.data.nodes.some((node) => node[what]) || this.data.edges.some((edge) => edge[what]);
     this.hub.hidden = !any("hub");
+    this.alias.hidden = !any("alias");
     this.changed.hidden = !any("entered") && !any("left");
     for (const key of this.box.querySelectorAll("[data-hop]")) key.hidden = !hops.has(Number(key.dataset.hop));
     this.near.hidden = !this.data.edges.some((edge) => edge.near);
@@ -232,6 +242,10 @@ function echoPiece(piece, view) {
   if (piece.hop === null) return el("span", { class: "word unexplained", title: "nothing explained this word" }, piece.text);
   if (!view.reaches(piece.hop)) return el("span", { class: "word later" }, piece.text);
   return el("span", { class: `word word-${piece.hop}` }, piece.text, hopMark(piece.hop));
+}
+
+function edgesOf({ degree }) {
+  return degree ? `${degree.toLocaleString("en")} ${degree === 1 ? "edge" : "edges"}` : "";
 }
 
 function coloursOf(box) {

@@ -3,10 +3,11 @@
 import { HEIGHT } from "./boxes.js";
 
 const CLEAR = "rgba(0, 0, 0, 0)";
-const DASHES = { near: [6, 4], left: [1, 4] };
+const DASHES = { near: [6, 4], left: [1, 4], alias: [2, 3] };
 const ARROWS_FROM = 0.4; // the scale from which arrows can be seen
 const LABELS_FROM = 0.45;
 const ARROW = 9;
+const ASIDE = 26; // a "may be" is mostly as short as its label is high: it stands beside it
 
 /** An edge for the network; without a look it is hidden. */
 export function styledEdge(edge, look, layout, colours) {
@@ -18,6 +19,7 @@ export function styledEdge(edge, look, layout, colours) {
     hidden: !look,
     width: look?.width ?? 1.5,
     dashes: DASHES[look?.dashes] ?? false,
+    arrows: { to: { enabled: !edge.alias } },
     color: { color: colours.hops[edge.hop], opacity: look?.faded ? 0.5 : 1 },
     background: { enabled: Boolean(look?.entered), color: colours.halo, size: 9, dashes: false },
     font: { color: CLEAR, strokeWidth: 0 }, // painted here, above all lines
@@ -43,7 +45,8 @@ export function paintLabels(context, lines, colours, scale) {
   context.strokeStyle = colours.background;
   context.fillStyle = colours.text;
   for (const { edge, from, to } of lines) {
-    const { x, y } = middleOf(edge, from, to);
+    const middle = middleOf(edge, from, to);
+    const [x, y] = [middle.x + (edge.alias ? ASIDE : 0), middle.y];
     context.strokeText(edge.label, x, y);
     context.fillText(edge.label, x, y);
   }
@@ -62,7 +65,7 @@ export function paintLines(context, lines, colours, scale) {
   const groups = new Map();
   for (const line of lines) {
     const { edge, look } = line;
-    const key = `${look.faded ? 0 : 1}|${look.width}|${look.dashes}|${edge.hop}`;
+    const key = `${look.faded ? 0 : 1}|${look.width}|${look.dashes}|${edge.hop}|${edge.alias}`;
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(line);
   }
@@ -72,7 +75,7 @@ export function paintLines(context, lines, colours, scale) {
     const { edge, look } = group[0];
     context.globalAlpha = look.faded ? 0.35 : 1;
     strokeAll(context, group, { colour: colours.hops[edge.hop], width: look.width, dashes: DASHES[look.dashes] });
-    if (scale >= ARROWS_FROM) fillArrows(context, group, colours.hops[edge.hop]);
+    if (scale >= ARROWS_FROM && !edge.alias) fillArrows(context, group, colours.hops[edge.hop]);
   }
   context.restore();
 }

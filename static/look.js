@@ -31,7 +31,7 @@ export function sceneOf(index, view) {
   }
   const nodes = new Map();
   for (const node of index.nodes.values()) {
-    const reached = !node.near && !node.left && view.reaches(node.hop);
+    const reached = !node.near && !node.left && !node.alias && view.reaches(node.hop);
     if (reached || touched.has(node.id)) nodes.set(node.id, nodeLook(node, view, onChain.has(node.id), index.inResult.has(node.id)));
   }
   return { edges, nodes };
@@ -51,17 +51,17 @@ function edgeLook(edge, view, chain, atNode) {
   const cut = view.atResult && !edge.inResult && !edge.near && !left;
   return {
     onChain,
-    width: !onChain ? 1.5 : atNode ? 2.5 : 4,
-    dashes: left ? "left" : edge.near ? "near" : null,
+    width: !onChain ? (edge.alias ? 2 : 1.5) : atNode ? 2.5 : 4,
+    dashes: left ? "left" : edge.near ? "near" : edge.alias ? "alias" : null,
     faded: !onChain && (cut || chain.size > 0),
-    labelled: onChain && !atNode,
+    labelled: edge.alias || (onChain && !atNode),
     entered: edge.entered,
   };
 }
 
 function nodeLook(node, view, onChain, inResult) {
   const picked = view.state.node === node.id;
-  const cut = view.atResult && node.hop > 0 && !node.near && !node.left && !inResult && !onChain;
+  const cut = view.atResult && (node.hop > 0 || node.alias) && !node.near && !node.left && !inResult && !onChain;
   return {
     picked,
     width: picked ? 3.5 : onChain ? 2.5 : 1.5,

@@ -19,8 +19,9 @@ export class TraceTable {
     this.fate = "";
   }
 
-  load(trace) {
+  load({ trace, sources }) {
     this.trace = trace;
+    this.picked = sources.filter((source) => source.why?.picked);
     this.drawn = null;
   }
 
@@ -34,6 +35,8 @@ export class TraceTable {
         this.trace.warnings.map((warning) => el("p", { class: "warning" }, warning)),
         this.seeds(),
         this.hops(),
+        this.aliases(),
+        this.passages(),
         this.filter(),
         table(["hop", "rank", "score", "gain", "fate", "fact", "new words"], this.rows),
         this.more,
@@ -57,6 +60,32 @@ export class TraceTable {
       row([hopMark(hop.number), hop.considered, hop.kept, hop.leftOut, hop.kept ? hop.cutoff.toFixed(3) : "–"].map(asText)),
     );
     return table(["hop", "considered", "kept", "beyond shortlist", "cutoff"], el("tbody", {}, rows));
+  }
+
+  /** What a hop started from without having been reached. */
+  aliases() {
+    return this.trace.hops
+      .filter((hop) => hop.aliases.length)
+      .map((hop) => {
+        const listed = hop.aliases.flatMap(({ name: own, of }) => [", ", name(own), " (may be ", name(of), ")"]).slice(1);
+        const more = hop.moreAliases > 0 && ` and ${hop.moreAliases.toLocaleString("en")} more`;
+        return el("p", { class: "aliases" }, hopMark(hop.number), " also started from ", listed, more);
+      });
+  }
+
+  passages() {
+    const { weighed, picked } = this.trace.passages;
+    if (!weighed) return null;
+    const rows = this.picked.map((source) => {
+      const { rank, score, path, near, pageRank, words } = source.why;
+      const parts = [path, near, pageRank].map(({ adds }) => adds.toFixed(2));
+      const select = () => this.view.selectFact(source.facts[0] ?? null, source.id);
+      return row([String(rank), score.toFixed(2), ...parts, name(source.title), words.join(", ")], { class: "known", onclick: select });
+    });
+    return [
+      el("p", {}, `${weighed} ${weighed === 1 ? "passage" : "passages"} weighed, ${picked} picked`),
+      table(["rank", "score", "path", "nearness", "PageRank", "passage", "newly explains"], el("tbody", {}, rows)),
+    ];
   }
 
   filter() {

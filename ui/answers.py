@@ -133,6 +133,7 @@ def _retrieve(request: Request, retriever: KnowledgeGraphRetriever, reranker: Re
         relations=list(request.relations) or None,
         scoring=request.scoring,
         hub_limit=request.hub_limit,
+        aliases=request.aliases,
         document_reranker=reranker,
     )
 

@@ -88,7 +88,14 @@ def _walk(visible: Description) -> dict[str, Any]:
         bind="query-params",
         help="After hop 1, entities with more edges than this are not walked through.",
     )
-    return {"relations": tuple(relations), "hub_limit": hub_limit or state.HUB_LIMIT}
+    aliases = st.checkbox(
+        "Go on from a name's larger part",
+        True,
+        key="aliases",
+        bind="query-params",
+        help="Saint Helena Parish may be Saint Helena: a hop that starts from one starts from the other too.",
+    )
+    return {"relations": tuple(relations), "hub_limit": hub_limit or state.HUB_LIMIT, "aliases": aliases}
 
 
 def _models(*, chat: bool) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Request:
     entity_types: tuple[str, ...]
     relations: tuple[str, ...]
     hub_limit: int
+    aliases: bool
     reranked: bool
     summarize: bool
     entity_ids: tuple[str, ...] | None
@@ -90,6 +91,7 @@ def restore(request: Request) -> None:
         types=list(request.entity_types),
         relations=list(request.relations),
         hub_limit=request.hub_limit,
+        aliases=request.aliases,
         rerank=request.reranked,
         summarize=request.summarize,
         filter=json.dumps(request.filters, ensure_ascii=False) if request.filters else "",
@@ -111,6 +113,7 @@ def request_of(question: str, settings: Settings) -> Request:
         entity_types=settings.entity_types,
         relations=settings.relations,
         hub_limit=settings.hub_limit,
+        aliases=settings.aliases,
         reranked=settings.reranker is not None,
         summarize=settings.summarize,
         entity_ids=settings.entity_ids or None,

@@ -14,6 +14,7 @@ _LABELS = {
     "scoring": "Scoring",
     "seed_mode": "Seeds from",
     "hub_limit": "Hub limit",
+    "aliases": "Aliases",
     "reranker": "Reranker",
 }
 
@@ -58,7 +59,7 @@ def _changes(before: Trace, after: Trace) -> Iterable[str]:
         yield f"Hops {a.max_hops}→{b.max_hops}"
     if (a.beam_width, a.beam_auto) != (b.beam_width, b.beam_auto):
         yield f"Beam {_beam(a, b)}"
-    for name in ("top_k", "scoring", "seed_mode", "hub_limit", "reranker"):
+    for name in ("top_k", "scoring", "seed_mode", "hub_limit", "aliases", "reranker"):
         old, new = getattr(a, name), getattr(b, name)
         if old != new:
             yield f"{_LABELS[name]} {_shown(old)}→{_shown(new)}"
@@ -81,4 +82,6 @@ def _counts(old: object, new: object) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return "none" if value is None else plain(str(value))

@@ -9,7 +9,11 @@ from kgcore.types import Candidate, Document, PropertyValue, Retrieval, Trace
 from kgcore.viz.diff import Diff
 from kgcore.viz.frontier import Frontier, frontier, new_words, telling_words
 from kgcore.viz.labels import UNNAMED, plain
+from kgcore.viz.passages import reasons
 from kgcore.viz.sentences import said_at
+
+ALIASES_SHOWN = 20
+"""Of a hop, in the trace."""
 
 
 def evidence_payload(retrieval: Retrieval, diff: Diff | None = None) -> dict[str, Any]:
@@ -24,7 +28,7 @@ def evidence_payload(retrieval: Retrieval, diff: Diff | None = None) -> dict[str
         "entered": sorted(diff.entered) if diff else [],
         "left": _left(diff, sources) if diff else [],
         "near": [_near(candidate, trace, found, sources) for candidate in found.near],
-        "sources": _sources(found, retrieval.source_documents),
+        "sources": _sources(trace, found, retrieval.source_documents),
         "trace": _trace(retrieval),
     }
 
@@ -51,6 +55,7 @@ def _fact(candidate: Candidate, trace: Trace, found: Frontier, sources: dict[str
         "cutoff": trace.hops[candidate.hop - 1].cutoff,
         "words": telling_words(candidate, trace),
         "start": plain(candidate.parent_name),
+        "aliasOf": _alias_of(candidate, found),
         "chain": list(candidate.chain),
         "bridge": candidate.bridge,
         "fate": candidate.fate,
@@ -61,6 +66,12 @@ def _fact(candidate: Candidate, trace: Trace, found: Frontier, sources: dict[str
             if document_id in sources
         },
     }
+
+
+def _alias_of(candidate: Candidate, found: Frontier) -> str:
+    """The reached name that the one it starts from is a part of, "" for most."""
+    alias = found.aliases.get(candidate.parent_id)
+    return plain(alias.of_name) or UNNAMED if alias else ""
 
 
 def _left(diff: Diff, sources: dict[str, Document]) -> list[dict[str, Any]]:
@@ -74,7 +85,9 @@ def _near(candidate: Candidate, trace: Trace, found: Frontier, sources: dict[str
     return {**_fact(candidate, trace, found, sources), "beam": candidate.rank, "considered": hop.considered}
 
 
-def _sources(found: Frontier, documents: tuple[Document, ...]) -> list[dict[str, Any]]:
+def _sources(trace: Trace, found: Frontier, documents: tuple[Document, ...]) -> list[dict[str, Any]]:
+    """In their order, each with the facts of the run that it asserts, and why it is there."""
+    why = reasons(trace, found)
     asserted: dict[str, list[str]] = defaultdict(list)
     for candidate in _in_order(found):
         for document_id in candidate.fact.source_doc_ids:
@@ -87,6 +100,7 @@ def _sources(found: Frontier, documents: tuple[Document, ...]) -> list[dict[str,
             "properties": _properties(document),
             "content": document.content,
             "facts": asserted[document.id],
+            "why": why.get(document.id),
         }
         for document in documents
     ]
@@ -135,9 +149,15 @@ def _trace(retrieval: Retrieval) -> dict[str, Any]:
                 "kept": hop.kept,
                 "leftOut": hop.left_out,
                 "cutoff": hop.cutoff,
+                "aliases": [
+                    {"name": plain(alias.name) or UNNAMED, "of": plain(alias.of_name) or UNNAMED}
+                    for alias in hop.aliases[:ALIASES_SHOWN]
+                ],
+                "moreAliases": max(0, len(hop.aliases) - ALIASES_SHOWN),
             }
             for hop in trace.hops
         ],
+        "passages": {"weighed": len(trace.passages), "picked": sum(p.picked for p in trace.passages)},
         "candidates": [_row(candidate, trace) for hop in trace.hops for candidate in hop.candidates],
         "timings": [{"stage": plain(stage), "ms": round(ms, 1)} for stage, ms in retrieval.timings.items()],
         "warnings": [plain(warning, 1_000) for warning in trace.warnings],

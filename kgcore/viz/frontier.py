@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kgcore.types import NO_NEW_WORDS, Candidate, Trace
+from kgcore.types import NO_NEW_WORDS, Alias, Candidate, Explained, Trace
 
 NEAR_MISSES_A_HOP = 3
 KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
@@ -16,12 +16,14 @@ class Frontier:
     """`kept` in the order of the walk, `near` after it; a fact is in one of them once.
 
     `rank` gives a fact's place in the result, from 1. `hubs` are entities too connected to be walked through.
+    `aliases` are those that a hop started from, by entity id.
     """
 
     kept: tuple[Candidate, ...]
     near: tuple[Candidate, ...]
     rank: Mapping[str, int]
     hubs: frozenset[str]
+    aliases: Mapping[str, Alias]
 
 
 def frontier(trace: Trace) -> Frontier:
@@ -41,15 +43,21 @@ def frontier(trace: Trace) -> Frontier:
         near=tuple(near.values()),
         rank={fact_id: rank for rank, fact_id in enumerate(trace.result, start=1)},
         hubs=frozenset(c.entity_id for c in candidates if c.fate == "hub"),
+        aliases={alias.entity_id: alias for hop in trace.hops for alias in hop.aliases},
     )
 
 
 def new_words(candidate: Candidate, trace: Trace) -> list[str]:
     """The question's words that a candidate newly explains, the most telling first."""
-    by_gain = sorted(candidate.explains, key=lambda explained: (-explained.gain, explained.word))
-    return [trace.words[explained.word].text for explained in by_gain]
+    return words_of(candidate.explains, trace)
 
 
 def telling_words(candidate: Candidate, trace: Trace) -> list[str]:
     """The same, none of a fact that adds next to nothing."""
     return new_words(candidate, trace) if candidate.gain >= NO_NEW_WORDS else []
+
+
+def words_of(explained: Iterable[Explained], trace: Trace) -> list[str]:
+    """The question's words that are explained, the most telling first."""
+    by_gain = sorted(explained, key=lambda one: (-one.gain, one.word))
+    return [trace.words[one.word].text for one in by_gain]

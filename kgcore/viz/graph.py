@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from pyvis.network import Network
 
 from kgcore.types import Candidate, Retrieval, Trace
+from kgcore.viz.aliases import link_lines
 from kgcore.viz.diff import Diff
 from kgcore.viz.force import force
 from kgcore.viz.frontier import Frontier, frontier, new_words
@@ -18,9 +19,12 @@ from kgcore.viz.limits import Drawn, drawn
 from kgcore.viz.nodes import Node, entered_nodes, node_title, nodes_of
 from kgcore.viz.steps import echo, steps
 
-NODE_KEYS = ("id", "label", "title", "name", "type", "degree", "hop", "near", "hub", "entered", "left", "x", "y")
+NODE_KEYS = (
+    *("id", "label", "title", "name", "type", "degree", "hop", "near", "hub", "entered", "left", "alias", "x", "y"),
+)
 EDGE_KEYS = (
-    *("id", "from", "to", "label", "title", "hop", "near", "inResult", "entered", "left", "gone", "chain", "curve"),
+    *("id", "from", "to", "label", "title", "hop", "near", "inResult", "entered", "left", "gone", "alias", "chain"),
+    "curve",
 )
 PARALLEL_CURVE = 0.22
 
@@ -35,7 +39,7 @@ def graph_payload(
     """
     trace = retrieval.trace
     found = frontier(trace)
-    shown = drawn(trace, found, diff.left if diff else ())
+    shown = drawn(trace, found, diff)
     nodes = nodes_of(shown)
     laid_out = _laid_out(nodes, shown, known if known and known.kind == layout else None, layout)
     net_nodes, net_edges, *_ = _network(trace, found, shown, nodes, laid_out, diff).get_network_data()
@@ -61,8 +65,9 @@ def network(retrieval: Retrieval) -> Network:
 def _laid_out(nodes: Sequence[Node], shown: Drawn, known: Layout | None, kind: Kind) -> Layout:
     """In columns, near misses and what left are placed last, so that the others stand as if alone."""
     if kind == "force":
-        links = [(c.parent_id, c.entity_id) for c in (*shown.kept, *shown.near, *shown.left)]
-        return force([node.place for node in nodes], links, known)
+        facts = [(c.parent_id, c.entity_id) for c in (*shown.kept, *shown.near, *shown.left)]
+        aliases = [(link.alias.of_id, alias_id) for alias_id, link in shown.links.items()]
+        return force([node.place for node in nodes], [*facts, *aliases], known)
     reached = columns([node.place for node in nodes if not (node.near or node.left)], known)
     return columns([node.place for node in nodes if node.near or node.left], reached)
 
@@ -93,13 +98,23 @@ def _network(
             hub=hub,
             entered=entered,
             left=node.left,
+            alias=(plain(node.alias.of_name) or UNNAMED) if node.alias else "",
             x=x,
             y=y,
         )
+    curves = _Curves(layout)
+    _add_facts(net, trace, found, shown, curves, diff)
+    _add_links(net, found, shown, curves, new_nodes)
+    return net
+
+
+def _add_facts(net: Network, trace: Trace, found: Frontier, shown: Drawn, curves: _Curves, diff: Diff | None) -> None:
     entered_facts = diff.entered if diff else frozenset()
     left_facts = {candidate.fact.id for candidate in diff.left} if diff else set()
     gone = {candidate.fact.id for candidate in shown.left}
-    for candidate, curve in _with_curves((*shown.kept, *shown.near, *shown.left), layout):
+    candidates = (*shown.kept, *shown.near, *shown.left)
+    starts = {c.fact.id: (shown.links[c.parent_id].id,) for c in candidates if c.parent_id in shown.links}
+    for candidate in candidates:
         fact = candidate.fact
         marks = {"entered": fact.id in entered_facts, "left": fact.id in left_facts, "gone": fact.id in gone}
         net.add_edge(
@@ -111,26 +126,52 @@ def _network(
             hop=candidate.hop,
             near=candidate.fate == "beam_cut",
             inResult=fact.id in found.rank,
-            chain=list(candidate.chain),
-            curve=curve,
+            alias=False,
+            chain=[id_ for fact_id in candidate.chain for id_ in (*starts.get(fact_id, ()), fact_id)],
+            curve=curves.between(fact.source_id, fact.target_id),
             **marks,
         )
-    return net
 
 
-def _with_curves(candidates: Iterable[Candidate], layout: Layout) -> list[tuple[Candidate, float]]:
+def _add_links(net: Network, found: Frontier, shown: Drawn, curves: _Curves, new_nodes: Container[str]) -> None:
+    """An edge between what was reached and each alias that the walk went on from."""
+    in_result = {candidate.parent_id for candidate in shown.kept if candidate.fact.id in found.rank}
+    for alias_id, link in shown.links.items():
+        net.add_edge(
+            link.alias.of_id,
+            alias_id,
+            id=link.id,
+            label="may be",
+            title="\n".join(link_lines(link)),
+            hop=link.hop,
+            near=link.near,
+            inResult=not link.left and alias_id in in_result,
+            alias=True,
+            chain=[],
+            curve=curves.between(link.alias.of_id, alias_id),
+            entered=not link.left and alias_id in new_nodes,
+            left=link.left,
+            gone=link.left,
+        )
+
+
+class _Curves:
     """Bends all but the first edge between two nodes, and those within a column: none hides another."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    curved = []
-    for candidate in candidates:
-        ends = candidate.fact.source_id, candidate.fact.target_id
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._seen: Counter[tuple[str, ...]] = Counter()
+
+    def between(self, start: str, end: str) -> float:
+        """How the next edge between the two is bent."""
+        ends = start, end
         pair = tuple(sorted(ends))
-        in_column = layout.kind == "columns" and layout.places[ends[0]][0] == layout.places[ends[1]][0]
-        bend = seen[pair] + int(in_column)
+        places = self._layout.places
+        in_column = self._layout.kind == "columns" and places[start][0] == places[end][0]
+        bend = self._seen[pair] + int(in_column)
+        self._seen[pair] += 1
         # An edge drawn from the other end bends the other way unless its sign is turned too.
-        curved.append((candidate, round(PARALLEL_CURVE * bend * (1 if ends == pair else -1), 2)))
-        seen[pair] += 1
-    return curved
+        return round(PARALLEL_CURVE * bend * (1 if ends == pair else -1), 2)
 
 
 def _edge_lines(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -65,7 +65,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A node that wants a place: its column, and the node that it would like to be near."""
+    """A node that wants a place: its column, and the node that it would like to be near, mostly of the one before."""
 
     entity_id: str
     column: int
@@ -76,15 +76,16 @@ def columns(wanted: Sequence[Place], known: Layout | None = None) -> Layout:
     """A layout for all wanted nodes and all known ones, which do not move.
 
     A column of more than some 24 nodes is a band of sub-columns, so that the picture is not much higher than wide.
-    The nodes of a new column stand centred, in the order of their parents and then as given. In one that stands
-    already, a node takes the free slot nearest to its parent's height; when it is full, it goes on underneath.
+    The nodes of a new column stand centred, in the order of their parents and then as given; after each those whose
+    parent it is. In one that stands already, a node takes the free slot nearest to its parent's height; when it is
+    full, it goes on underneath.
     """
     places = dict(known.places) if known else {}
     bands = known.bands if known else ()
     fresh = [node for node in wanted if node.entity_id not in places]
     bands += _opened(Counter(node.column for node in fresh), bands, set(places.values()))
     for column, nodes in groupby(sorted(fresh, key=lambda node: node.column), key=lambda node: node.column):
-        in_order = sorted(nodes, key=lambda node: _height_of_parent(node, places))
+        in_order = _in_order(list(nodes), places)
         own = [band for band in bands if band.column == column]
         if len(own) == 1 and own[0] not in (known.bands if known else ()):
             places.update(zip((node.entity_id for node in in_order), own[0].middle(len(in_order)), strict=True))
@@ -148,15 +149,25 @@ def _nearest_free(nodes: Iterable[Place], bands: Iterable[Band], places: Mapping
     for x, y in sorted(slot for band in bands for slot in band.slots() if slot not in taken):
         rows.setdefault(y, []).append(x)
     heights = sorted(rows)
-    placed = {}
+    placed: dict[str, Point] = {}
     for node in nodes:
-        wanted = _height_of_parent(node, places)
+        wanted = _height_of_parent(node, placed if node.parent_id in placed else places)
         at = bisect_left(heights, wanted)
         y = min(heights[max(0, at - 1) : at + 1], key=lambda height: abs(height - wanted))
         placed[node.entity_id] = rows[y].pop(0), y
         if not rows[y]:
             heights.remove(y)
     return placed
+
+
+def _in_order(nodes: Sequence[Place], places: Mapping[str, Point]) -> list[Place]:
+    own = {node.entity_id for node in nodes}
+    beside: defaultdict[str | None, list[Place]] = defaultdict(list)
+    for node in nodes:
+        beside[node.parent_id if node.parent_id in own else None].append(node)
+    first = sorted(beside.pop(None, ()), key=lambda node: _height_of_parent(node, places))
+    in_order = [one for node in first for one in (node, *beside.pop(node.entity_id, ()))]
+    return [*in_order, *(node for rest in beside.values() for node in rest)]
 
 
 def _height_of_parent(node: Place, places: Mapping[str, Point]) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kgcore.types import Candidate, Seed, Trace
-from kgcore.viz.frontier import Frontier
+from kgcore.viz.aliases import Link, links_of
+from kgcore.viz.diff import Diff
+from kgcore.viz.frontier import Frontier, frontier
 from kgcore.viz.labels import count
 
 MAX_NODES = 2_000
@@ -17,24 +19,26 @@ MAX_EDGES = 5_000
 class Drawn:
     """The part of a walk that fits into a picture, in its order; `left` is of the run before.
 
-    `left_out` says what does not fit and why, "" when all of it is there.
+    `links` are the aliases from which it goes on, by entity id. `left_out` says what does not fit and why, "" when all
+    of it is there.
     """
 
     seeds: tuple[Seed, ...]
     kept: tuple[Candidate, ...]
     near: tuple[Candidate, ...]
     left: tuple[Candidate, ...]
+    links: Mapping[str, Link]
     left_out: str
 
 
-def drawn(trace: Trace, found: Frontier, left: Iterable[Candidate] = ()) -> Drawn:
+def drawn(trace: Trace, found: Frontier, diff: Diff | None = None) -> Drawn:
     """The result with its chains by rank, then what else the beams kept by score, then what left, then near misses.
 
-    It ends at the first fact with which there would be more than `MAX_NODES` entities or `MAX_EDGES` facts. `left`
-    are the facts that left the result; one that this walk holds is drawn as what it is here.
+    It ends at the first fact with which there would be more than `MAX_NODES` entities or `MAX_EDGES` facts. Of
+    those that left the result, by `diff`, one that this walk holds is drawn as what it is here.
     """
     here = {candidate.fact.id for candidate in (*found.kept, *found.near)}
-    gone = tuple(candidate for candidate in left if candidate.fact.id not in here)
+    gone = tuple(candidate for candidate in (diff.left if diff else ()) if candidate.fact.id not in here)
     seeds = trace.seeds[:MAX_NODES]
     fits = _what_fits({seed.entity_id for seed in seeds}, _in_order(trace, found, gone))
     kept, near, gone = (
@@ -42,7 +46,16 @@ def drawn(trace: Trace, found: Frontier, left: Iterable[Candidate] = ()) -> Draw
     )
     facts = len(found.kept) + len(found.near)
     missing = facts - len(kept) - len(near)
-    return Drawn(seeds=seeds, kept=kept, near=near, left=gone, left_out=_sentence(missing, facts) if missing else "")
+    nodes = {seed.entity_id for seed in seeds} | {end for c in (*kept, *near, *gone) for end in _ends(c)}
+    before = frontier(diff.before).aliases if diff else {}
+    return Drawn(
+        seeds=seeds,
+        kept=kept,
+        near=near,
+        left=gone,
+        links=links_of(gone, before, nodes, left=True) | links_of((*kept, *near), found.aliases, nodes, left=False),
+        left_out=_sentence(missing, facts) if missing else "",
+    )
 
 
 def _in_order(trace: Trace, found: Frontier, gone: Iterable[Candidate]) -> Iterator[list[Candidate]]:
@@ -60,12 +73,16 @@ def _what_fits(nodes: set[str], in_order: Iterable[list[Candidate]]) -> set[str]
     facts: set[str] = set()
     for chain in in_order:
         more = {candidate.fact.id for candidate in chain} - facts
-        ends = {end for candidate in chain for end in (candidate.parent_id, candidate.entity_id)} - nodes
+        ends = {end for candidate in chain for end in _ends(candidate)} - nodes
         if len(facts) + len(more) > MAX_EDGES or len(nodes) + len(ends) > MAX_NODES:
             break
         facts |= more
         nodes |= ends
     return facts
+
+
+def _ends(candidate: Candidate) -> tuple[str, str]:
+    return candidate.parent_id, candidate.entity_id
 
 
 def _sentence(missing: int, facts: int) -> str:

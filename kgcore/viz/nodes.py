@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kgcore.types import Candidate, Seed
+from kgcore.types import Alias, Candidate, Seed
+from kgcore.viz.aliases import Link, may_be
 from kgcore.viz.diff import Diff
 from kgcore.viz.frontier import frontier
 from kgcore.viz.labels import count, plain
@@ -16,7 +17,8 @@ from kgcore.viz.limits import Drawn
 class Node:
     """An entity as the walk first met it, `reached` in words. `degree` is 0 where it is not known.
 
-    `near` is one that only near misses reach, `left` one that only facts of the run before do.
+    `near` is one that only near misses reach, `left` one that only facts of the run before do. With `alias` it was not
+    reached but may be an entity that was, in whose column it stands.
     """
 
     entity_id: str
@@ -28,6 +30,7 @@ class Node:
     left: bool
     reached: str
     parent_id: str | None
+    alias: Alias | None = None
 
     @property
     def place(self) -> Place:
@@ -41,10 +44,16 @@ def nodes_of(shown: Drawn) -> list[Node]:
     for seed in shown.seeds:
         nodes.setdefault(seed.entity_id, _seed(seed))
     for group in (shown.kept, shown.near, shown.left):
+        left = group is shown.left
         for candidate in group:
-            for entity_id in (candidate.parent_id, candidate.entity_id):
-                if entity_id not in nodes:
-                    nodes[entity_id] = _met(candidate, entity_id, left=group is shown.left)
+            for entity_id in _ends(candidate):
+                link = shown.links.get(entity_id)
+                if entity_id in nodes:
+                    continue
+                if link is not None and link.left == left:
+                    nodes[entity_id] = _alias(link, near=candidate.fate == "beam_cut")
+                else:
+                    nodes[entity_id] = _met(candidate, entity_id, left=left)
     return list(nodes.values())
 
 
@@ -82,6 +91,22 @@ def _seed(seed: Seed) -> Node:
         left=False,
         reached=f"seed, found by {seed.found_by} ({seed.score:.2f})",
         parent_id=None,
+    )
+
+
+def _alias(link: Link, *, near: bool) -> Node:
+    alias = link.alias
+    return Node(
+        entity_id=alias.entity_id,
+        name=alias.name,
+        type=alias.type,
+        degree=alias.degree,
+        hop=link.hop - 1,
+        near=near,
+        left=link.left,
+        reached=may_be(alias),
+        parent_id=alias.of_id,
+        alias=alias,
     )
 
 

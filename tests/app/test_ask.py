@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.conftest import Open
+from tests.data import parish
+from tests.data.parish import parish_file
 
 QUESTION = "What system does Jane Doe's employer use?"
 
@@ -221,6 +224,7 @@ def test_odd_questions_leave_the_page_alive(opened: Open, question: str) -> None
         ("k", "NaN"),
         ("scoring", "none"),
         ("auto", "maybe"),
+        ("aliases", "maybe"),
     ],
 )
 def test_a_bad_value_in_the_link_is_dropped(opened: Open, name: str, bad: str) -> None:
@@ -269,6 +273,42 @@ def test_relations_limit_the_walk(opened: Open) -> None:
     at = opened()
     at.multiselect(key="relations").set_value(["WORKS_AT"])
     assert {relation for _, relation, _ in facts(at.run())} == {"WORKS_AT"}
+
+
+def test_a_walk_goes_on_from_an_alias_unless_told_not_to(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOPSCOPE_STORE", parish_file(tmp_path))
+    at = opened(q=parish.QUESTION, k="9")
+    assert at.checkbox(key="aliases").value is True
+    assert "aliases" not in at.query_params
+    assert ("Saint Helena", "PART_OF", "The Crown") in facts(at)
+    at.checkbox(key="aliases").uncheck()
+    at.run()
+    assert facts(at) == [("Napoleon", "LIVED_IN", "Saint Helena Parish")]
+    assert "Aliases on→off: −1" in [text.value for text in at.text]
+    at.checkbox(key="aliases").check()
+    at.run()
+    for value in (False, True):
+        at.button(key="undo").click()
+        at.run()
+        assert (at.checkbox(key="aliases").value, len(facts(at))) == (value, 1 + value)
+
+
+def test_a_link_without_aliases_opens_so(opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOPSCOPE_STORE", parish_file(tmp_path))
+    at = opened(q=parish.QUESTION, k="9", aliases="false")
+    assert at.checkbox(key="aliases").value is False
+    assert facts(at) == [("Napoleon", "LIVED_IN", "Saint Helena Parish")]
+    assert at.query_params["aliases"] == "false"
+
+
+def test_the_sources_say_why_they_are_there(opened: Open) -> None:
+    sources = drawn(opened(), "evidence")["evidence"]["sources"]
+    ranks = [source["why"]["rank"] for source in sources]
+    assert ranks == sorted(ranks) and ranks[0] == 1
+    assert any(not source["facts"] for source in sources)
+    assert any(source["why"]["words"] for source in sources)
 
 
 def test_the_reranker_acts_before_the_cut(opened: Open) -> None:

@@ -152,11 +152,12 @@ class TestSavedRun:
         assert drawn(press(at, "saved_close"), "graph") == before
 
     def test_is_asked_again_with_its_settings(self, opened: Open) -> None:
-        file = saved(opened(q=QUESTION, hops="3", beam="2", relations="WORKS_AT"))
+        file = saved(opened(q=QUESTION, hops="3", beam="2", relations="WORKS_AT", aliases="false"))
         at = press(upload(opened(q="Who supplies Helios?"), file), "saved_again")
         assert at.text_input(key="q").value == QUESTION
         assert (at.segmented_control(key="hops").value, at.number_input(key="beam").value) == (3, 2)
         assert at.multiselect(key="relations").value == ["WORKS_AT"]
+        assert at.checkbox(key="aliases").value is False
         assert drawn(at, "graph")["run"]["live"] is True
 
     def test_gives_way_to_another_request(self, opened: Open) -> None:

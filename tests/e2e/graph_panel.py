@@ -73,7 +73,7 @@ def data_of(graph: dict[str, Any], run: Retrieval, *, live: bool = True) -> dict
     shared = {
         "id": hashlib.sha256(json.dumps([graph, live]).encode()).hexdigest(),
         "subject": "s",
-        "facts": [edge["id"] for edge in graph["edges"]],
+        "facts": [edge["id"] for edge in graph["edges"] if not edge["alias"]],
         "nodes": [node["id"] for node in graph["nodes"]],
         "top": run.trace.result[0] if run.trace.result else None,
         "lastStep": len(run.trace.hops) + 1,

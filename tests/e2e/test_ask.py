@@ -203,7 +203,7 @@ def test_sources_and_trace(open_page: OpenPage, demo_url: str) -> None:
     title = page.locator(".sources .row").nth(1).locator("b").inner_text()
     expect(page.locator(".source .title")).to_have_text(title)
     page.get_by_role("tab", name="Trace").click()
-    candidates = page.locator(".trace table").nth(2).locator("tbody tr")
+    candidates = page.locator(".trace table").last.locator("tbody tr")
     every = candidates.count()
     page.get_by_label("Fate").select_option("kept")
     assert 0 < candidates.count() < every

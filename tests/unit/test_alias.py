@@ -12,10 +12,10 @@ from kgcore.store import GraphStore
 from kgcore.types import Entity
 from tests.contract.graphs import edge, hidden, only
 from tests.data.build import candidates, graph, retriever, texts
+from tests.data.parish import EDGES, PARISH, QUESTION
 
 Build = Callable[..., GraphStore]
 ALL = AccessFilter.of(only("allowed_principals", "contains_any", ["all"]))
-PARISH = "Saint Helena Parish"
 
 
 def found(*names: str, reached: str = PARISH, type: str = "Thing", limit: int = 500) -> list[str]:
@@ -79,14 +79,6 @@ class TestWhichNames:
     def test_a_hub_is_not_followed(self) -> None:
         assert found("Saint Helena", "Saint Helena", limit=1) == ["Saint Helena", "Saint Helena"]
         assert found("Saint Helena", limit=0) == []
-
-
-EDGES = (
-    edge("e1", "napoleon", "LIVED_IN", "parish", src="Napoleon", dst=PARISH),
-    edge("e2", "island", "PART_OF", "crown", src="Saint Helena", dst="The Crown"),
-    edge("e3", "crown", "SEATED_IN", "london", src="The Crown", dst="London"),
-)
-QUESTION = "Which crown has the place where Napoleon lived?"
 
 
 class TestInTheWalk:

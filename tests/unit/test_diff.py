@@ -45,6 +45,7 @@ def test_a_run_against_itself_is_no_change() -> None:
         ({"scoring": "edge"}, "Scoring coverage→edge"),
         ({"seed_mode": "query"}, "Seeds from auto→query"),
         ({"hub_limit": 9}, "Hub limit 500→9"),
+        ({"aliases": False}, "Aliases on→off"),
         ({"reranker": "maxsim"}, "Reranker none→maxsim"),
         ({"relations": ("USES",)}, "Relations all→1"),
         ({"filters": FILTER}, "Filter added"),

@@ -106,6 +106,23 @@ class TestColumns:
         assert layout.places["0-0"][1] < layout.places["0-1"][1]
         assert max(of_the_upper) < min(of_the_lower)
 
+    def test_what_has_its_parent_in_its_column_stands_after_it(self) -> None:
+        beside = Place(entity_id="b", column=1, parent_id="1-1")
+        layout = columns([SEED, *hop(1, 3), beside])
+        in_order = sorted(["1-0", "1-1", "1-2", "b"], key=lambda id: layout.places[id][1])
+        assert in_order == ["1-0", "1-1", "b", "1-2"]
+
+    def test_it_comes_as_near_as_it_can_where_the_column_stands(self) -> None:
+        beside = Place(entity_id="b", column=1, parent_id="1-2")
+        for more in (3, 2):
+            layout = columns([SEED, *hop(1, 3), beside], columns([SEED, *hop(1, more)]))
+            (x, y), own = layout.places["1-2"], layout.places["b"]
+            assert own in {(x, y + ROW_GAP), (x, y - ROW_GAP)}
+
+    def test_two_that_are_each_others_parent_have_a_place(self) -> None:
+        pair = [Place(entity_id="a", column=1, parent_id="b"), Place(entity_id="b", column=1, parent_id="a")]
+        assert columns([SEED, *pair]).places.keys() == {"s0", "a", "b"}
+
     def test_a_long_column_is_a_band_of_several(self) -> None:
         layout = columns([SEED, *hop(1, ROWS), *hop(2, ROWS + 1)])
         assert {x for id, (x, _) in layout.places.items() if id.startswith("1-")} == {COLUMN_GAP}
