@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import duckdb
 import numpy as np
@@ -14,11 +14,24 @@ from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.filters.sql import compile_chunk_filter
 from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
-from kgcore.store.duckdb_rows import properties_of
+from kgcore.store.duckdb_rows import keep_rows, properties_of
 from kgcore.store.duckdb_write import json_text, text_column, vector_column
 from kgcore.store.protocol import ChunkPage
 from kgcore.store.values import closest, cosines
 from kgcore.types import Chunk, Document, Vector
+
+MAX_FILTERS = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Vectors:
+    """The chunks of one version that have a vector, and which of them pass a filter."""
+
+    version: int
+    ids: Sequence[str]
+    rows: Mapping[str, int]
+    matrix: npt.NDArray[np.float32]
+    passing: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
 
 class DuckChunks:
@@ -27,7 +40,7 @@ class DuckChunks:
     def __init__(self, file: DuckFile, access_fields: frozenset[str] = DEFAULT_ACCESS_FIELDS) -> None:
         self.file = file
         self.access_fields = access_fields
-        self._read: tuple[int, Mapping[str, int], npt.NDArray[np.float32]] | None = None
+        self._read: _Vectors | None = None
 
     def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
         found = self._documents(ids, self.access_fields)
@@ -42,41 +55,46 @@ class DuckChunks:
         if self.file.dimension is None:
             return {}
         self.file.check_vector(vector)
-        held, matrix = self._vectors()
-        found = self._closest(vector, filter, k) if k > 0 else {}
-        asked = [id_ for id_ in dict.fromkeys(ids) if id_ in held and id_ not in found]
-        return found | dict(zip(asked, cosines(matrix[[held[id_] for id_ in asked]], vector), strict=True))
+        held = self._vectors()
+        found = self._closest(held, vector, filter, k) if k > 0 else {}
+        asked = [id_ for id_ in dict.fromkeys(ids) if id_ in held.rows and id_ not in found]
+        return found | dict(zip(asked, cosines(held.matrix[[held.rows[id_] for id_ in asked]], vector), strict=True))
 
-    def _closest(self, vector: Vector, filter: AccessFilter, k: int) -> dict[str, float]:
+    def _closest(self, held: _Vectors, vector: Vector, filter: AccessFilter, k: int) -> dict[str, float]:
         """Fetches on until k chunks that pass are found or none is left."""
-        held, matrix = self._vectors()
-        names = list(held)
+        passing = self._passing(held, filter)
         size = max(32, 2 * k)
         while True:
-            near, scores, limit = closest(matrix, vector, size)
-            ordered = sorted((-score, names[row]) for row, score in zip(near, scores, strict=True))
-            passing = self._passing([id_ for _, id_ in ordered], filter)
-            best = [(id_, -score) for score, id_ in ordered if id_ in passing][:k]
-            if size >= len(matrix) or (len(best) == k and best[-1][1] > limit):
+            near, scores, limit = closest(held.matrix, vector, size)
+            ordered = sorted((-score, held.ids[row]) for row, score in zip(near, scores, strict=True) if passing[row])
+            best = [(id_, -score) for score, id_ in ordered[:k]]
+            if size >= len(held.ids) or (len(best) == k and best[-1][1] > limit):
                 return dict(best)
             size *= 8
 
-    def _passing(self, ids: Sequence[str], filter: AccessFilter) -> set[str]:
-        where, params = compile_chunk_filter(filter.node)
-        if not where:
-            return set(ids)
-        query = f"SELECT c.id FROM chunk c WHERE c.id IN (SELECT unnest($ids::VARCHAR[])) AND {where}"
-        return {row[0] for row in self.file.rows(query, {"ids": list(ids), **params})}
+    def _passing(self, held: _Vectors, filter: AccessFilter) -> npt.NDArray[np.bool_]:
+        """Which chunks pass a filter by their own metadata: asked once a version, since reading JSON is slow."""
+        mask = held.passing.get(filter.key)
+        if mask is None:
+            where, params = compile_chunk_filter(filter.node)
+            mask = np.full(len(held.ids), not where)
+            for (id_,) in self.file.rows(f"SELECT c.id FROM chunk c WHERE {where}", params) if where else ():
+                if id_ in held.rows:
+                    mask[held.rows[id_]] = True
+            keep_rows(held.passing, {filter.key: mask}, MAX_FILTERS)
+        return mask
 
-    def _vectors(self) -> tuple[Mapping[str, int], npt.NDArray[np.float32]]:
-        """The row of each chunk that has a vector, and the vectors, read once a version (1.5 kB a chunk)."""
+    def _vectors(self) -> _Vectors:
+        """The vectors of all chunks that have one, read once a version (1.5 kB a chunk)."""
         version = self.file.version
-        if self._read is None or self._read[0] != version:
-            rows = self.file.rows("SELECT id FROM chunk WHERE embedding IS NOT NULL ORDER BY id")
+        held = self._read
+        if held is None or held.version != version:
+            ids = [row[0] for row in self.file.rows("SELECT id FROM chunk WHERE embedding IS NOT NULL ORDER BY id")]
             columns = self.file.columns("SELECT embedding FROM chunk WHERE embedding IS NOT NULL ORDER BY id")
             matrix = columns["embedding"].reshape(-1, self.file.dimension or 1)
-            self._read = (version, {row[0]: i for i, row in enumerate(rows)}, matrix)
-        return self._read[1], self._read[2]
+            held = _Vectors(version=version, ids=ids, rows={id_: i for i, id_ in enumerate(ids)}, matrix=matrix)
+            self._read = held
+        return held
 
     def _documents(self, ids: Sequence[str], hidden: frozenset[str]) -> dict[str, Document]:
         rows = self.file.rows(

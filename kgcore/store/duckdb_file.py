@@ -73,13 +73,17 @@ class DuckFile:
         except duckdb.Error as error:
             raise read_error(self.path, error) from error
 
-    def columns(self, sql: str) -> dict[str, npt.NDArray[Any]]:
-        """A whole result without nulls as arrays; fixed-size lists flattened. Raises StoreError."""
+    def table(self, sql: str) -> pa.Table:
+        """A whole result as an Arrow table. Raises StoreError."""
         try:
             with self._connection.cursor() as cursor:
-                table = cursor.sql(sql).to_arrow_table()
+                return cursor.sql(sql).to_arrow_table()
         except duckdb.Error as error:
             raise read_error(self.path, error) from error
+
+    def columns(self, sql: str) -> dict[str, npt.NDArray[Any]]:
+        """A whole result without nulls as arrays; fixed-size lists flattened. Raises StoreError."""
+        table = self.table(sql)
         flat = [c.combine_chunks() for c in table.columns]
         # Through DLPack: pyarrow's own to_numpy would import pandas, a quarter of a second.
         return {

@@ -11,6 +11,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
 from kgcore.filters.sql import compile_edge_filter
 from kgcore.names import is_unicode
@@ -21,6 +25,11 @@ K = TypeVar("K")
 V = TypeVar("V")
 MAX_KEPT = 300_000
 MAX_WHOLE = 20_000
+"""Edges, or property sets, that are read at once as Python objects."""
+MAX_NAMES = 200_000
+"""Entities, or names, that are read at once: some 50 MB."""
+MAX_TABLE = 1_000_000
+"""Edges that are held as an Arrow table once one is asked for: some 150 MB."""
 MAX_EDGES = 50_000
 MAX_SETS = 20_000
 
@@ -53,6 +62,9 @@ class _Kept:
     ords: dict[str, int] = field(default_factory=dict)
     shown: dict[tuple[str, int], Shown | None] = field(default_factory=dict)
     edges: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    edge_count: int = 0
+    edge_table: pa.Table | None = None
+    halves: dict[str, npt.NDArray[Any]] | None = None
     sets: dict[str, list[int] | None] = field(default_factory=dict)
 
 
@@ -136,9 +148,32 @@ class DuckRows:
 
     def edge_rows(self, ords: Iterable[int]) -> list[tuple[Any, ...]]:
         """Rows of EDGE_COLUMNS by number, ordered by (fact id, edge id)."""
-        sql = f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($keys::INTEGER[]))"
-        rows = self._look_up(self._kept.edges, ords, sql, lambda row: row, MAX_EDGES)
-        return sorted(rows.values(), key=lambda row: (row[11], row[1]))
+        kept = self._kept
+        wanted = dict.fromkeys(ords)
+        found = {key: row for key in wanted if (row := kept.edges.get(key)) is not None}
+        missing = [key for key in wanted if key not in found]
+        if missing:
+            fresh = {row[0]: row for row in self._read_edges(kept, missing)}
+            keep_rows(kept.edges, fresh, MAX_EDGES)
+            found |= fresh
+        return sorted(found.values(), key=lambda row: (row[11], row[1]))
+
+    def _read_edges(self, kept: _Kept, ords: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+        """Scattered rows of a file take it tens of milliseconds, those of a table in memory less than one."""
+        if kept.edge_count > MAX_TABLE:
+            sql = f"SELECT {EDGE_COLUMNS} FROM edge e WHERE e.ord IN (SELECT unnest($keys::INTEGER[]))"
+            return self.file.rows(sql, {"keys": list(ords)})
+        table = kept.edge_table
+        if table is None:
+            table = self.file.table(f"SELECT {EDGE_COLUMNS} FROM edge e ORDER BY e.ord").combine_chunks()
+            kept.edge_table = table
+        numbers = np.from_dlpack(table.column(0).combine_chunks()) if len(table) else np.zeros(0, np.int32)
+        asked = np.array(ords, np.int32)
+        at = np.searchsorted(numbers, asked)
+        there = at < len(numbers)
+        there[there] = numbers[at[there]] == asked[there]
+        taken = table.take(pa.array(at[there]))
+        return zip(*(column.to_pylist() for column in taken.columns), strict=True)
 
     def ends(self, nodes: Iterable[int], filter: AccessFilter) -> dict[int, End]:
         """Visible entities by number: the name that most visible edges give (then the first), type, degree."""
@@ -157,12 +192,7 @@ class DuckRows:
         return {node: shown for node, shown in known.items() if shown is not None}
 
     def _show(self, nodes: Sequence[int], filter: AccessFilter) -> dict[int, Shown]:
-        where, params = self.visible(filter, "a")
-        rows = self.file.rows(
-            f"SELECT a.node, a.name, count(*), count(*) FILTER (a.again) FROM adjacency a "
-            f"WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND {where} GROUP BY a.node, a.name",
-            {"nodes": list(nodes), **params},
-        )
+        rows = self._given(nodes, filter)
         entities = self.entity_rows(row[0] for row in rows)
         names = self.name_rows(row[1] for row in rows)
         given: dict[int, list[tuple[int, str, int, int]]] = {}
@@ -181,6 +211,32 @@ class DuckRows:
             )
             for node, listed in given.items()
         }
+
+    def _given(self, nodes: Sequence[int], filter: AccessFilter) -> list[tuple[int, int, int, int]]:
+        """(node, name, edges, loops met again) for each name that visible edges give a node."""
+        kept, compiled = self._kept, compile_edge_filter(filter.node)
+        allowed = self._allowed(filter) if compiled.properties else []
+        if kept.edge_count > MAX_TABLE or compiled.edge or allowed is None:
+            where, params = self.visible(filter, "a")
+            return self.file.rows(
+                f"SELECT a.node, a.name, count(*), count(*) FILTER (a.again) FROM adjacency a "
+                f"WHERE a.node IN (SELECT unnest($nodes::INTEGER[])) AND {where} GROUP BY a.node, a.name",
+                {"nodes": list(nodes), **params},
+            )
+        if kept.halves is None:
+            kept.halves = self.file.columns(
+                "SELECT node, name, property_set, CAST(again AS UTINYINT) AS again FROM adjacency ORDER BY node"
+            )
+        halves = kept.halves
+        begin, end = (np.searchsorted(halves["node"], np.array(nodes, np.int32), side) for side in ("left", "right"))
+        rows = np.concatenate([np.arange(first, last) for first, last in zip(begin, end, strict=True)])
+        if compiled.properties:
+            rows = rows[np.isin(halves["property_set"][rows], np.array(allowed, np.int32))]
+        pairs = halves["node"][rows].astype(np.int64) << 32 | halves["name"][rows].astype(np.int64)
+        unique, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        again = np.bincount(inverse, halves["again"][rows], len(unique)).astype(np.int64)
+        nodes_, names = unique >> 32, unique & 0xFFFFFFFF
+        return list(zip(nodes_.tolist(), names.tolist(), counts.tolist(), again.tolist(), strict=True))
 
     def _allowed(self, filter: AccessFilter) -> list[int] | None:
         """The property sets that pass; None when they are too many to hand over."""
@@ -202,7 +258,6 @@ class DuckRows:
         keys: Iterable[K],
         sql: str,
         value: Callable[[tuple[Any, ...]], V],
-        limit: int = MAX_KEPT,
     ) -> dict[K, V]:
         """The rows of these keys, from the cache or by one query; never read from the cache twice."""
         wanted = dict.fromkeys(keys)
@@ -210,7 +265,7 @@ class DuckRows:
         missing = [key for key in wanted if key not in found]
         if missing:
             fresh = {row[0]: value(row) for row in self.file.rows(sql, {"keys": missing})}
-            keep_rows(kept, fresh, limit)
+            keep_rows(kept, fresh)
             found |= fresh
         return found
 
@@ -221,19 +276,20 @@ class DuckRows:
         return self._current
 
     def _begin(self, version: int) -> _Kept:
-        """Caches for a version; a graph that is not large has its small rows read whole, at once."""
-        kept = _Kept(version=version)
-        sizes = self.file.rows(
+        """Caches for a version; what a graph has not too many of is read whole, at once."""
+        entities, names, sets, edges = self.file.rows(
             "SELECT (SELECT count(*) FROM entity), (SELECT count(*) FROM name), (SELECT count(*) FROM property_set), "
             "(SELECT count(*) FROM edge)"
         )[0]
-        if max(sizes) <= MAX_WHOLE:
+        kept = _Kept(version=version, edge_count=edges)
+        if max(entities, names) <= MAX_NAMES:
             kept.entities = {row[0]: (row[1], row[2]) for row in self.file.rows("SELECT ord, id, type FROM entity")}
             kept.ords = {id_: ord_ for ord_, (id_, _) in kept.entities.items()}
             kept.mentions = {}
             for ord_, node, name, words in self.file.rows("SELECT ord, node, name, words FROM name ORDER BY ord"):
                 kept.names[ord_] = name
                 kept.mentions.setdefault(words, []).append((ord_, node))
+        if max(sets, edges) <= MAX_WHOLE:
             kept.edges = {row[0]: row for row in self.file.rows(f"SELECT {EDGE_COLUMNS} FROM edge e")}
             kept.properties = dict(self.file.rows("SELECT ord, CAST(properties AS VARCHAR) FROM property_set"))
         return kept

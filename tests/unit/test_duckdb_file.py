@@ -14,10 +14,11 @@ import pytest
 
 from kgcore.errors import ConfigError, StoreError
 from kgcore.filters import AccessFilter
-from kgcore.store import GraphStore, open_store
+from kgcore.store import GraphStore, duckdb_rows, open_store
 from kgcore.store.duckdb_file import SCHEMA
 from kgcore.types import Entity
 from tests.contract.graphs import (
+    BOARD,
     EMBEDDER,
     OPEN,
     PUBLIC,
@@ -26,6 +27,7 @@ from tests.contract.graphs import (
     edge,
     everything,
     hidden,
+    only,
     vec,
     write,
     write_world,
@@ -408,3 +410,27 @@ class TestAddresses:
         assert "clearance" in store.access_fields
         assert store.describe(AccessFilter.of()).edges == 0
         store.close()
+
+
+@pytest.mark.parametrize(
+    "limits", [("MAX_WHOLE",), ("MAX_WHOLE", "MAX_NAMES"), ("MAX_WHOLE", "MAX_NAMES", "MAX_TABLE")]
+)
+def test_a_large_graph_answers_as_a_small_one(limits: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read whole, held as a table, or asked of the file makes no difference."""
+    store = open_store("duckdb:///:memory:", create=True)
+    write_world(store)
+    filters = (
+        OPEN,
+        READER,
+        BOARD,
+        READER.narrowed(only("year", "<", 2024)),
+        READER.narrowed(only("key", "==", "size")),
+    )
+    small = [everything(store, filter) for filter in filters]
+    store.close()
+    for name in limits:
+        monkeypatch.setattr(duckdb_rows, name, 0)
+    store = open_store("duckdb:///:memory:", create=True)
+    write_world(store)
+    assert [everything(store, filter) for filter in filters] == small
+    store.close()
