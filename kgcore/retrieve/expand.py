@@ -286,7 +286,9 @@ def _candidates(
         far_name = at.dst_name if option.far == at.target_id else at.src_name
         found = [visible.edge for visible in facts.edges[option.fact_id]]
         # The best edge's words, at the ends that were walked: an attribute's value has a node a document.
-        best = replace(facts.best[option.fact_id], source_id=at.source_id, target_id=at.target_id)
+        best = facts.best[option.fact_id]
+        if (best.source_id, best.target_id) != (at.source_id, at.target_id):
+            best = replace(best, source_id=at.source_id, target_id=at.target_id)
         result.append(
             Candidate(
                 hop=number,
