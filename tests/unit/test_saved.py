@@ -19,6 +19,7 @@ from kgcore.retrieve.export import CSV_COLUMNS
 from kgcore.store import GraphStore
 from kgcore.types import HAS_ATTRIBUTE, Chunk, Document
 from tests.contract.graphs import PUBLIC, edge, hidden, only
+from tests.data import parish
 from tests.data.build import JANE, candidates, offline, retriever
 
 Build = Callable[..., GraphStore]
@@ -130,6 +131,12 @@ FAULTS = [
     ("documents", at("documents.0.content", "Something else")),
     ("source_documents", at("source_documents", lambda documents: documents * 2)),
     ("source_documents", at("source_documents.0.id", "elsewhere")),
+    ("trace.passages", at("trace.passages", lambda passages: [*passages, passages[0]])),
+    ("trace.passages.0.rank", at("trace.passages.0.rank", 2)),
+    ("trace.passages.0.rank", at("trace.passages", lambda passages: passages[::-1])),
+    ("trace.passages.0.score", at("trace.passages.0.score", lambda score: score + 0.1)),
+    ("trace.passages.0.by_path", at("trace.passages.0.by_path", float("nan"))),
+    ("trace.passages.0.explains", at("trace.passages.0.explains", TWICE)),
     ("trace.words.0", at("trace.words.0.start", -1)),
     ("trace.words.0", at("trace.words.0.end", 4_000)),
     ("trace.words.0", at("trace.words.0.text", "Whom")),
@@ -203,6 +210,17 @@ def test_a_fact_is_kept_once(run: Retrieval) -> None:
     plain["trace"]["settings"]["beam_width"] = 9
     with pytest.raises(IngestError, match=r"trace\.hops\.0\.candidates: a fact is kept twice"):
         read_run(json.dumps(plain))
+
+
+def test_a_walk_through_an_alias_comes_back_and_is_one_that_was_reached(build: Build) -> None:
+    run = retriever(build(*parish.EDGES)).retrieve(parish.QUESTION, entity_ids=["napoleon"], max_hops=3)
+    assert [alias.entity_id for alias in run.trace.hops[1].aliases] == ["island"]
+    assert read_run(run_json(run)) == run
+    for change in (at("trace.hops.1.aliases", []), at("trace.hops.1.aliases.0.of_id", "nobody")):
+        plain = json.loads(run_json(run))
+        change(plain)
+        with pytest.raises(IngestError, match=r"trace\.hops\.1\."):
+            read_run(json.dumps(plain))
 
 
 def test_names_in_a_fault_are_short_and_in_one_line(run: Retrieval) -> None:
