@@ -33,6 +33,8 @@ from kgcore.types import End, Expansion, Vector, VisibleEdge
 SHORTLIST = 1_000
 LOCKED = {"field": "allowed_principals", "operator": "contains_any", "value": [PUBLIC]}
 HOPS, WIDTH, TOP_K = 3, 15, 45
+TOGETHER = 500_000
+"""Edges written in one transaction: more of them, with their vectors, would fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,8 +110,7 @@ def _write(path: Path, arrays: Arrays) -> None:
     unfinished = path.with_suffix(".part")
     unfinished.unlink(missing_ok=True)
     with closing(open_store(f"duckdb:///{unfinished}", create=True)) as store:
-        with store.transaction():
-            fill(store, arrays)
+        fill(store, arrays, TOGETHER)
         store.optimize()
     unfinished.rename(path)
 

@@ -94,14 +94,17 @@ def edge(arrays: Arrays, i: int) -> Edge:
     )
 
 
-def fill(store: GraphStore, arrays: Arrays) -> None:
-    """Writes the graph into a store, a batch at a time, as if the offline embedder had made its vectors."""
+def fill(store: GraphStore, arrays: Arrays, together: int = BATCH) -> None:
+    """Writes the graph into a store, vectors as if of the offline embedder; `together` edges a transaction."""
     embedder = OfflineEmbedder().name
     for entities in _entities(arrays):
         store.upsert(entities, [], embedder=embedder)
-    for start in range(0, len(arrays.source), BATCH):
-        stop = min(start + BATCH, len(arrays.source))
-        store.upsert([], [_written(arrays, i) for i in range(start, stop)], embedder=embedder)
+    for first in range(0, len(arrays.source), together):
+        last = min(first + together, len(arrays.source))
+        with store.transaction():
+            for start in range(first, last, BATCH):
+                edges = [_written(arrays, i) for i in range(start, min(start + BATCH, last))]
+                store.upsert([], edges, embedder=embedder)
     store.chunks.upsert(list(_chunks(arrays)), embedder=embedder)
 
 
