@@ -106,7 +106,8 @@ def _pool(walked: Walk, seeds: Sequence[Seed], near: Mapping[str, float]) -> dic
     lowest = min(fact.score for fact in looked.values())
     paths = [max(single.get(id_, (lowest, "")), chains.get(id_, (lowest, ""))) for id_ in ids]
     ranks = _page_rank(ids, looked, seeds, near)
-    nearness = np.array([near.get(id_, min(near.values(), default=0.0)) for id_ in ids])
+    farthest = min(near.values(), default=0.0)
+    nearness = np.array([near.get(id_, farthest) for id_ in ids])
     parts = np.round(
         [_z(np.array([score for score, _ in paths])), NEAR_WEIGHT * _z(nearness), _z(np.log(ranks + 1e-9))], DECIMALS
     )
@@ -172,7 +173,8 @@ def _page_rank(
         if seed.found_by != "vector" and seed.entity_id in node_at:
             begin[node_at[seed.entity_id]] += NAMED / spoken[node_at[seed.entity_id]]
     if near:
-        values = np.array([near.get(id_, min(near.values())) for id_ in ids])
+        farthest = min(near.values())
+        values = np.array([near.get(id_, farthest) for id_ in ids])
         begin[len(nodes) :] += CLOSE * _min_max(values)
     begin = begin / begin.sum() if begin.sum() > 0 else np.full(size, 1 / size)
     rank = begin

@@ -73,9 +73,10 @@ class Coverage:
 
         A word that is still poorly covered (below `EXPLAINED`) is not named. Empty below `NO_NEW_WORDS` in all.
         """
-        gains = (np.maximum(after - before, 0) * self.weights) @ self._by_word
-        covered = self.word_coverage(after)
-        return [_named(row, known) for row, known in zip(np.round(gains, DECIMALS), covered, strict=True)]
+        gains = np.round((np.maximum(after - before, 0) * self.weights) @ self._by_word, DECIMALS)
+        named = (gains >= NO_NEW_WORDS) & (self.word_coverage(after) >= EXPLAINED)
+        named[gains.sum(axis=1) < NO_NEW_WORDS] = False
+        return [_named(row, names) for row, names in zip(gains.tolist(), named.tolist(), strict=True)]
 
     def word_coverage(self, covered: Array) -> Array:
         """The weighted mean coverage of each word: shape (..., units) to (..., words)."""
@@ -103,12 +104,9 @@ class Coverage:
         return covered
 
 
-def _named(gains: Array, covered: Array) -> tuple[Explained, ...]:
-    if gains.sum() < NO_NEW_WORDS:
-        return ()
-    order = np.argsort(-gains, kind="stable").tolist()
-    shown = [i for i in order if gains[i] >= NO_NEW_WORDS and covered[i] >= EXPLAINED][:MAX_WORDS]
-    return tuple(Explained(word=i, gain=float(gains[i])) for i in shown)
+def _named(gains: Sequence[float], named: Sequence[bool]) -> tuple[Explained, ...]:
+    best = sorted((-gain, word) for word, gain in enumerate(gains) if named[word])[:MAX_WORDS]
+    return tuple(Explained(word=word, gain=-loss) for loss, word in best)
 
 
 def _units(encoded: Encoded, question: str) -> tuple[tuple[Word, ...], tuple[_Unit, ...]]:
