@@ -168,7 +168,7 @@ def _hops(path: Path, arrays: Arrays, rounds: int) -> Iterator[Timing]:
                 began = time.perf_counter()
                 found = store.expand(ids, [], filter, vector, SHORTLIST)
                 between = time.perf_counter()
-                expected = memory.expand(nodes, PUBLIC, vector)
+                expected = memory.expand(nodes, vector)
                 theirs.append((time.perf_counter() - between) * 1000)
                 ours.append((between - began) * 1000)
                 check_same(found, expected)
@@ -185,15 +185,11 @@ class NumpyGraph:
         order = np.argsort(near, kind="stable")
         self.edge = (order % edges).astype(np.int32)
         self.start = np.searchsorted(near[order], np.arange(arrays.nodes + 1))
-        allowed = [principals(document) for document in range(arrays.documents)]
-        self.allowed = {
-            None: np.ones(len(allowed), bool),
-            PUBLIC: np.array([PUBLIC in listed for listed in allowed]),
-        }
+        self.allowed = np.array([PUBLIC in principals(document) for document in range(arrays.documents)])
 
-    def expand(self, nodes: Sequence[int], principal: str | None, vector: Vector) -> Expansion:
-        """What `GraphReader.expand` gives for these nodes: the best 1,000 facts, with their ends' visible degrees."""
-        a, allowed = self.arrays, self.allowed[principal]
+    def expand(self, nodes: Sequence[int], vector: Vector) -> Expansion:
+        """What `GraphReader.expand` gives for these nodes under `LOCKED`: the best 1,000 facts, their ends' degrees."""
+        a, allowed = self.arrays, self.allowed
         edges = np.unique(np.concatenate([self.edge[self.start[n] : self.start[n + 1]] for n in nodes]))
         edges = edges[allowed[a.document[edges]]]
         scores = a.vectors[edges] @ vector

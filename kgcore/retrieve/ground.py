@@ -105,9 +105,9 @@ def _pool(walked: Walk, seeds: Sequence[Seed], near: Mapping[str, float]) -> dic
     chains = _best([(c.score, c.fact.id, c.chain) for c in kept], looked)
     lowest = min(fact.score for fact in looked.values())
     paths = [max(single.get(id_, (lowest, "")), chains.get(id_, (lowest, ""))) for id_ in ids]
-    ranks = _page_rank(ids, looked, seeds, near)
     farthest = min(near.values(), default=0.0)
     nearness = np.array([near.get(id_, farthest) for id_ in ids])
+    ranks = _page_rank(ids, looked, seeds, nearness)
     parts = np.round(
         [_z(np.array([score for score, _ in paths])), NEAR_WEIGHT * _z(nearness), _z(np.log(ranks + 1e-9))], DECIMALS
     )
@@ -140,9 +140,7 @@ def _best(
     return best
 
 
-def _page_rank(
-    ids: Sequence[str], looked: Mapping[str, Looked], seeds: Sequence[Seed], near: Mapping[str, float]
-) -> Array:
+def _page_rank(ids: Sequence[str], looked: Mapping[str, Looked], seeds: Sequence[Seed], nearness: Array) -> Array:
     """The share of each passage in a walk over looked-at facts and passages that begins anew near the question.
 
     It begins at the ends of the five looked-at facts nearest to the question and at the names in it, each divided by
@@ -172,10 +170,7 @@ def _page_rank(
     for seed in seeds:
         if seed.found_by != "vector" and seed.entity_id in node_at:
             begin[node_at[seed.entity_id]] += NAMED / spoken[node_at[seed.entity_id]]
-    if near:
-        farthest = min(near.values())
-        values = np.array([near.get(id_, farthest) for id_ in ids])
-        begin[len(nodes) :] += CLOSE * _min_max(values)
+    begin[len(nodes) :] += CLOSE * _min_max(nearness)
     begin = begin / begin.sum() if begin.sum() > 0 else np.full(size, 1 / size)
     rank = begin
     for _ in range(ROUNDS):

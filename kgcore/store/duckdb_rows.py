@@ -149,14 +149,8 @@ class DuckRows:
     def edge_rows(self, ords: Iterable[int]) -> list[tuple[Any, ...]]:
         """Rows of EDGE_COLUMNS by number, ordered by (fact id, edge id)."""
         kept = self._kept
-        wanted = dict.fromkeys(ords)
-        found = {key: row for key in wanted if (row := kept.edges.get(key)) is not None}
-        missing = [key for key in wanted if key not in found]
-        if missing:
-            fresh = {row[0]: row for row in self._read_edges(kept, missing)}
-            keep_rows(kept.edges, fresh, MAX_EDGES)
-            found |= fresh
-        return sorted(found.values(), key=lambda row: (row[11], row[1]))
+        rows = self._look_up(kept.edges, ords, lambda keys: self._read_edges(kept, keys), lambda row: row, MAX_EDGES)
+        return sorted(rows.values(), key=lambda row: (row[11], row[1]))
 
     def _read_edges(self, kept: _Kept, ords: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """Scattered rows of a file take it tens of milliseconds, those of a table in memory less than one."""
@@ -256,16 +250,19 @@ class DuckRows:
         self,
         kept: dict[K, V],
         keys: Iterable[K],
-        sql: str,
+        read: str | Callable[[list[K]], Iterable[tuple[Any, ...]]],
         value: Callable[[tuple[Any, ...]], V],
+        limit: int = MAX_KEPT,
     ) -> dict[K, V]:
-        """The rows of these keys, from the cache or by one query; never read from the cache twice."""
+        """The rows of these keys, from the cache or read at once, by a query of `$keys` or otherwise; never read from
+        the cache twice."""
         wanted = dict.fromkeys(keys)
         found = {key: row for key in wanted if (row := kept.get(key)) is not None}
         missing = [key for key in wanted if key not in found]
         if missing:
-            fresh = {row[0]: value(row) for row in self.file.rows(sql, {"keys": missing})}
-            keep_rows(kept, fresh)
+            rows = self.file.rows(read, {"keys": missing}) if isinstance(read, str) else read(missing)
+            fresh = {row[0]: value(row) for row in rows}
+            keep_rows(kept, fresh, limit)
             found |= fresh
         return found
 

@@ -13,7 +13,7 @@ import pytest
 
 from kgcore import ConfigError, open_store
 from kgcore.evals.speed import LOCKED, NumpyGraph, check_same, measure, report
-from kgcore.evals.synthetic import PUBLIC, Arrays, fill, make, name_of, questions
+from kgcore.evals.synthetic import Arrays, fill, make, name_of, questions
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
 
@@ -53,14 +53,14 @@ class TestComparison:
         for nodes in ([0], [5], [7, 8, 9]):
             found = store.expand([f"n{n}" for n in nodes], [], filter, SMALL.vectors[3], 1_000)
             assert found.found > 0
-            check_same(found, memory.expand(nodes, PUBLIC, SMALL.vectors[3]))
+            check_same(found, memory.expand(nodes, SMALL.vectors[3]))
 
     @pytest.mark.parametrize("changed", ["document", "source"])
     def test_another_graph_is_noticed(self, store: GraphStore, changed: str) -> None:
         other: Arrays = replace(SMALL, **{changed: np.roll(getattr(SMALL, changed), 1)})
         found = store.expand(["n0"], [], AccessFilter.of(LOCKED), SMALL.vectors[3], 1_000)
         with pytest.raises(ConfigError, match="answer differently"):
-            check_same(found, NumpyGraph(other).expand([0], PUBLIC, SMALL.vectors[3]))
+            check_same(found, NumpyGraph(other).expand([0], SMALL.vectors[3]))
 
 
 class TestMeasure:
