@@ -13,22 +13,31 @@ from kgcore.evals.report import (
     summarize,
 )
 from kgcore.evals.run import Outcome, evaluate, run_key
+from kgcore.evals.sweep import SWEPT, Point, best, front, grid, points, sweep, value_of
 
 __all__ = [
     "FIGURES",
+    "SWEPT",
     "Difference",
     "Evaluation",
     "Gold",
     "Group",
     "Mean",
     "Outcome",
+    "Point",
     "Summary",
+    "best",
     "compare",
     "evaluate",
+    "front",
+    "grid",
+    "points",
     "read_gold",
     "report_json",
     "report_markdown",
     "report_text",
     "run_key",
     "summarize",
+    "sweep",
+    "value_of",
 ]

@@ -19,13 +19,15 @@ from kgcore.evals.gold import Gold
 from kgcore.evals.metrics import ranks_of
 from kgcore.ingest.write import Progress
 from kgcore.retrieve import KnowledgeGraphRetriever
+from kgcore.types import Retrieval
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What came of one question: the ranks of its gold (`metrics.Ranks`) and the warnings of its trace.
 
-    `ms` is the whole retrieve in milliseconds; it stands outside equality.
+    `facts` is how many it gave, `explained` the share of the question's words that they and the seeds explain, by
+    weight. `ms` is the whole retrieve in milliseconds; it stands outside equality.
     """
 
     id: str
@@ -33,6 +35,8 @@ class Outcome:
     kind: str
     ranks: Mapping[str, tuple[int | None, ...]]
     warnings: tuple[str, ...]
+    facts: int
+    explained: float
     ms: float = field(compare=False)
 
 
@@ -81,14 +85,33 @@ def run_key(retriever: KnowledgeGraphRetriever, golds: Sequence[Gold], settings:
 
 
 def _ask(retriever: KnowledgeGraphRetriever, gold: Gold, settings: Mapping[str, Any]) -> Outcome:
+    given = arguments_for(gold, settings)
+    began = perf_counter()
+    result = retriever.retrieve(gold.question, **given)
+    return outcome_of(gold, result, (perf_counter() - began) * 1000)
+
+
+def arguments_for(gold: Gold, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `retrieve` for a question under these settings: it starts from its own seeds, if it has some."""
     given = dict(settings)
     if gold.seeds and given.get("seed_mode") in (None, "auto"):
         given.setdefault("entities", gold.seeds)
-    began = perf_counter()
-    result = retriever.retrieve(gold.question, **given)
-    ms = round((perf_counter() - began) * 1000, 3)
-    ranks = ranks_of(gold, result)
-    return Outcome(id=gold.id, hops=gold.hops, kind=gold.kind, ranks=ranks, warnings=result.trace.warnings, ms=ms)
+    return given
+
+
+def outcome_of(gold: Gold, result: Retrieval, ms: float) -> Outcome:
+    """What came of a question that took so many milliseconds."""
+    trace = result.trace
+    return Outcome(
+        id=gold.id,
+        hops=gold.hops,
+        kind=gold.kind,
+        ranks=ranks_of(gold, result),
+        warnings=trace.warnings,
+        facts=len(result.facts),
+        explained=round(sum(word.weight for word in trace.words if word.hop is not None), 6),
+        ms=round(ms, 3),
+    )
 
 
 _OUTCOME = TypeAdapter(Outcome)

@@ -16,7 +16,8 @@ import numpy as np
 
 from kgcore.errors import KgError
 from kgcore.filters import AccessFilter
-from kgcore.retrieve.expand import Looked, Walk
+from kgcore.retrieve.beam import Looked
+from kgcore.retrieve.expand import Walk
 from kgcore.retrieve.render import passage_text
 from kgcore.retrieve.score import DECIMALS, Array, Coverage
 from kgcore.store.protocol import DocumentRetriever, Similar
@@ -51,11 +52,13 @@ def ground(
     retriever: DocumentRetriever | None,
     filter: AccessFilter,
     warnings: list[str],
+    fetched: dict[str, Document] | None = None,
 ) -> Grounded:
     """The passages that assert the facts, and those that were picked; none, with a warning, if they cannot be fetched.
 
     Passages near to the question stand in the pool only where the asker narrows nothing: what narrows facts reaches
     passages through them alone. Passages behind facts need no further check: these came through visible edges.
+    `fetched` holds passages from before, and then those that were wanted here.
     """
     if retriever is None or not facts:
         return Grounded()
@@ -64,14 +67,17 @@ def ground(
         pool = _pool(walked, seeds, _near(walked, vector, retriever, filter))
         order = sorted(pool, key=lambda id_: (-pool[id_].score, id_))
         wanted = dict.fromkeys([*order[:WEIGHED], *asserting])
-        found = {document.id: document for document in retriever.get_documents_by_id(list(wanted))}
+        fetched = {} if fetched is None else fetched
+        missing = [id_ for id_ in wanted if id_ not in fetched]
+        fetched |= {document.id: document for document in retriever.get_documents_by_id(missing)} if missing else {}
     except Exception as error:
         reason = f" {error}" if isinstance(error, KgError) else ""
         warnings.append(f"The source passages could not be fetched.{reason}")
         return Grounded()
-    missing = sum(id_ not in found for id_ in asserting)
-    if missing:
-        warnings.append(f"{missing} of {len(asserting)} source passages are missing from the document store.")
+    found = {id_: fetched[id_] for id_ in wanted if id_ in fetched}
+    lost = sum(id_ not in found for id_ in asserting)
+    if lost:
+        warnings.append(f"{lost} of {len(asserting)} source passages are missing from the document store.")
     listed = [pool[id_] for id_ in order if id_ in found]
     picked = _picked(listed[:WEIGHED], found, coverage)
     taken = {passage.id for passage in picked}

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from kgcore.errors import ConfigError
 from kgcore.filters import AccessFilter, filter_dict
-from kgcore.models.offline import OfflineEmbedder
 from kgcore.models.protocol import ChatModel, Embedder, Reranker
-from kgcore.retrieve.expand import walk
+from kgcore.retrieve.asking import Asking, Sources
 from kgcore.retrieve.export import retrieval_dict
-from kgcore.retrieve.ground import ground
-from kgcore.retrieve.rank import rank
-from kgcore.retrieve.render import fact_documents
-from kgcore.retrieve.score import Coverage
-from kgcore.retrieve.seed import Seeder
 from kgcore.retrieve.settings import NAME_LISTS, check_names, check_question, no_chat_model, resolve
-from kgcore.retrieve.summarize import answer_pieces, retrieved_text
+from kgcore.retrieve.summarize import answer_pieces
 from kgcore.retrieve.summarize import summarize as with_answer
 from kgcore.store.protocol import DocumentRetriever, GraphStore
-from kgcore.types import Description, Ontology, Retrieval, Scoring, SeedMode, Settings, Trace, Vector
+from kgcore.types import Ontology, Retrieval, Scoring, SeedMode, Settings
 
 
 class KnowledgeGraphRetriever:
@@ -114,69 +106,27 @@ class KnowledgeGraphRetriever:
             "entity_ids": entity_ids,
             "entity_types": entity_types,
             "relations": relations,
+            "filters": filters,
+            "document_reranker": document_reranker,
         }
-        given |= {name: check_names(given[name], name) for name in NAME_LISTS}
-        reranker = document_reranker or self.reranker
-        filter = self.filter.narrowed(filters)
-        settings = self._settings({k: v for k, v in given.items() if v is not None}, filter, reranker)
-        text = check_question(question)
-        timings: dict[str, float] = {}
-        warnings: list[str] = []
-        with _timed(timings, "describe"):
-            description = self.store.describe(self.filter)
-            warnings += [*description.warnings, *_unknown_fields(filter, description)]
-        with _timed(timings, "embed"):
-            words = self.embedder if isinstance(self.embedder, OfflineEmbedder) else _offline()
-            encoded = words.encode(text)
-            vector = self._vector(text, description, encoded.vector, warnings)
-            coverage = Coverage(words, encoded, text)
-            if encoded.truncated:
-                warnings.append("The question is long: only its first 256 wordpieces are scored.")
-            scoring = settings.scoring
-            if scoring == "edge" and vector is None:
-                scoring = "coverage"
-                warnings.append("Edge scoring needs the graph's vectors: coverage scoring is used.")
-        with _timed(timings, "seed"):
-            seeder = Seeder(
-                reader=self.store,
-                filter=filter,
-                settings=settings,
-                embedder=self.embedder,
-                vector=vector,
-                llm=self.llm,
-                ontology=self.ontology,
-                warnings=warnings,
-            )
-            seeds = seeder.find(text)
-        with _timed(timings, "expand"):
-            walked = walk(self.store, seeds, filter, replace(settings, scoring=scoring), coverage, vector)
-        with _timed(timings, "rank"):
-            ranked = rank(text, walked.hops, settings.top_k, reranker, warnings)
-        with _timed(timings, "ground"):
-            grounded = ground(ranked.facts, walked, seeds, coverage, vector, self.documents, filter, warnings)
-            sources = grounded.documents
-        result = Retrieval(
-            content=retrieved_text(ranked.facts, sources),
-            facts=ranked.facts,
-            documents=fact_documents(ranked.facts),
-            source_documents=sources,
-            context="",
-            trace=Trace(
-                question=text,
-                settings=settings,
-                words=walked.words,
-                seeds=seeds,
-                hops=ranked.hops,
-                result=tuple(fact.id for fact in ranked.facts),
-                passages=grounded.passages,
-                warnings=tuple(dict.fromkeys(warnings)),
-            ),
-            timings=timings,
-        )
-        if settings.summarize and self.llm is not None and ranked.facts:
-            with _timed(timings, "summarize"):
+        return next(self.sweep(question, [given]))
+
+    def sweep(self, question: str, settings: Iterable[Mapping[str, Any]]) -> Iterator[Retrieval]:
+        """What `retrieve` gives for each of these settings, its arguments, in order; what they share is done once.
+
+        Timings are those of a run alone: work that runs share counts in each. Raises what `retrieve` does, before the
+        first result for whatever is wrong with any settings.
+        """
+        asked = [self._resolved(given) for given in settings]
+        asking = Asking(check_question(question), self._sources())
+        for resolved, filter, reranker in asked:
+            result = asking.run(resolved, filter, reranker)
+            if resolved.summarize and self.llm is not None and result.facts:
+                began = time.perf_counter()
                 result = with_answer(result, self.llm)
-        return result
+                ms = round((time.perf_counter() - began) * 1000, 3)
+                result = replace(result, timings={**result.timings, "summarize": ms})
+            yield result
 
     def answer(self, result: Retrieval) -> Iterator[str]:
         """The answer to a result's question, from its facts and passages, in pieces as the model writes them.
@@ -202,6 +152,24 @@ class KnowledgeGraphRetriever:
         result = self.retrieve(arguments.get("query", ""), **options)
         return retrieval_dict(result)
 
+    def _sources(self) -> Sources:
+        return Sources(
+            store=self.store,
+            locked=self.filter,
+            embedder=self.embedder,
+            llm=self.llm,
+            ontology=self.ontology,
+            documents=self.documents,
+        )
+
+    def _resolved(self, given: Mapping[str, Any]) -> tuple[Settings, AccessFilter, Reranker | None]:
+        """The arguments of one run, each with its value, its filter and its reranker."""
+        own = {name: value for name, value in given.items() if value is not None}
+        reranker = own.pop("document_reranker", None) or self.reranker
+        filter = self.filter.narrowed(own.pop("filters", None))
+        own |= {name: check_names(own[name], name) for name in NAME_LISTS if name in own}
+        return self._settings(own, filter, reranker), filter, reranker
+
     def _settings(self, given: Mapping[str, Any], filter: AccessFilter, reranker: Reranker | None = None) -> Settings:
         return resolve(
             {**self._defaults, **given},
@@ -209,28 +177,6 @@ class KnowledgeGraphRetriever:
             reranker=reranker.name if reranker is not None else None,
             has_llm=self.llm is not None,
         )
-
-    def _vector(self, text: str, description: Description, own: Vector, warnings: list[str]) -> Vector | None:
-        """The question's vector, if the graph has vectors of this embedder."""
-        if description.embedder is None:
-            return None
-        if self.embedder is None:
-            warnings.append("No embedder was given: the graph's vectors are not used.")
-            return None
-        if (self.embedder.name, self.embedder.dimension) != (description.embedder, description.dimension):
-            warnings.append(
-                f"The graph's vectors were made by {description.embedder} ({description.dimension} numbers), not by "
-                f"{self.embedder.name} ({self.embedder.dimension}): they are not used. Use that one or import again."
-            )
-            return None
-        if isinstance(self.embedder, OfflineEmbedder):
-            return own
-        try:
-            vector: Vector = self.embedder.embed([text])[0]
-        except Exception:
-            warnings.append(f"The embedder {self.embedder.name} failed: vectors are not used.")
-            return None
-        return vector
 
 
 _ARGUMENTS = (
@@ -248,26 +194,3 @@ _ARGUMENTS = (
     "hub_limit",
     "aliases",
 )
-
-
-@lru_cache(maxsize=1)
-def _offline() -> OfflineEmbedder:
-    return OfflineEmbedder()
-
-
-def _unknown_fields(filter: AccessFilter, description: Description) -> list[str]:
-    """Warnings for filter fields that no visible edge has, whether hidden ones have them or not."""
-    known = {p.name for p in description.properties}
-    shown = ", ".join(sorted(known)) or "none"
-    return [
-        f"No edge has a property {name!r}: conditions on it match nothing. Known: {shown}."
-        for name in filter.caller_fields()
-        if name not in known
-    ]
-
-
-@contextmanager
-def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    timings[stage] = round((time.perf_counter() - start) * 1000, 3)

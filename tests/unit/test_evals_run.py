@@ -203,7 +203,9 @@ def test_the_key_of_a_run_changes_with_the_data(build: Callable[..., GraphStore]
 
 def outcome(id_: str, rank: int | None, hops: int | None = None, kind: str = "", ms: float = 10.0) -> Outcome:
     ranks = {"facts": (rank,), "documents": (rank, 1)}
-    return Outcome(id=id_, hops=hops, kind=kind, ranks=ranks, warnings=("Slow.",) * (ms > 10), ms=ms)
+    return Outcome(
+        id=id_, hops=hops, kind=kind, ranks=ranks, warnings=("Slow.",) * (ms > 10), facts=1, explained=0.5, ms=ms
+    )
 
 
 def evaluation(*outcomes: Outcome, **settings: Any) -> Evaluation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -118,7 +119,7 @@ class TestScore:
         coverage, vector = coverage_of(JANE), offline().embed([JANE])[0]
         seeds = (Seed(entity_id="jane", name="Jane Doe", type="Thing", found_by="name", score=1.0),)
         settings = asked(store).trace.settings
-        walked = walk(store, seeds, AccessFilter.of(), settings, coverage, vector)
+        *_, walked = islice(walk(store, seeds, AccessFilter.of(), settings, coverage, vector), settings.max_hops)
         result = asked(store)
         found = ground(result.facts, walked, seeds, coverage, vector, store.chunks, AccessFilter.of(), []).passages
         near = {p.id: p.near or 0.0 for p in found}
