@@ -25,6 +25,7 @@ st.set_page_config(page_title="Hopscope", page_icon="🔭", layout="wide")
 st.html(Path(__file__).parent / "static" / "page.css")
 who = asker()
 ask = st.Page("pages/ask.py", title="Ask", url_path="ask", default=True)
+tune = st.Page("pages/tune.py", title="Tune", url_path="tune")
 settings = st.Page(
     "pages/settings.py",
     title="Settings",
@@ -32,6 +33,6 @@ settings = st.Page(
     visibility="visible" if who and who.administrator else "hidden",
 )
 # Always called: without it Streamlit makes pages of the folder by itself.
-page = st.navigation([ask, settings], position="top" if who else "hidden")
+page = st.navigation([ask, tune, settings], position="top" if who else "hidden")
 if who:
     page.run()

@@ -6,37 +6,31 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kgcore import KgError, KnowledgeGraphRetriever
-from kgcore.config import load_config
-from ui import components, graphs, identity, resources, runs, share, state, states, toolbar
+from ui import components, resources, runs, share, state, states, toolbar
 from ui.answers import answer, show_answer, write_answer
 from ui.chips import chips_row, saved_row
 from ui.errors import show_error, try_again
 from ui.more import history
 from ui.picture import Picture, picture, tidy
 from ui.runs import Run, SavedRun
+from ui.visit import visit
 
 VIEW = "ask"
 
 
 def ask() -> None:
-    config = load_config()
-    asker = identity.gate(config)
-    if asker is None:
-        runs.forget()
+    here = visit()
+    if here is None:
         return
-    graph = graphs.open_chosen(config, administrator=asker.administrator)
-    if graph is None:
-        return
+    graph, retriever = here.graph, here.retriever
     examples = resources.examples() if graph.demo else []
-    state.open_with(examples[0] if examples else None)
-    retriever = resources.retriever_for(graph, identity.locked_filter(asker, demo=graph.demo), config)
-    visible = graph.store.describe(retriever.filter)
-    runs.enter(graph.url, retriever.filter.key, visible.data_version)
+    left = runs.runs().shown
+    state.open_with(examples[0] if examples else None, left.request if left else None)
 
-    question, share_slot = toolbar.question_row(examples, asker, demo=graph.demo)
+    question, share_slot = toolbar.question_row(examples, here.asker, demo=graph.demo)
     under_question = st.container(key="under_question")
     request, fault, history_slot = toolbar.controls_row(
-        question, visible, retriever, config, administrator=asker.administrator
+        question, here.visible, retriever, here.config, administrator=here.asker.administrator
     )
     under_controls, chips, under_chips, body = (st.container() for _ in range(4))
     state.put_in_link()
@@ -64,7 +58,7 @@ def ask() -> None:
         if run and drawn:
             show(run, drawn, retriever)
         elif not question:
-            states.empty(visible, graph.store, retriever.filter)
+            states.empty(here.visible, graph.store, retriever.filter)
 
 
 def show(run: Run, drawn: Picture, retriever: KnowledgeGraphRetriever) -> None:

@@ -35,7 +35,10 @@ class SavedRun:
 
 @dataclass(kw_only=True)
 class Runs:
-    """All of one scope. `past` and `history` have the newest last; `layouts` is by subject and kind."""
+    """All of one scope. `past` and `history` have the newest last; `layouts` is by subject and kind.
+
+    `tuned` is what Tune keeps.
+    """
 
     scope: tuple[str, ...] = ()
     shown: Run | None = None
@@ -44,6 +47,7 @@ class Runs:
     pinned: Run | None = None
     saved: SavedRun | None = None
     stopped: Request | None = None
+    tuned: Any = None
     jobs: dict[str, Any] = field(default_factory=dict)
     layouts: dict[tuple[str, str], Any] = field(default_factory=dict)
     drawn: Any = None

@@ -18,6 +18,23 @@ LAYOUTS: tuple[Layout, ...] = ("columns", "force")
 OF_THE_VIEW = frozenset({"step", "fact", "node", "near", "tab"})
 """What the browser alone keeps in the link: a change of it costs no rerun."""
 _SEEDS = "seeds"
+_USUAL: dict[str, Any] = {
+    "q": "",
+    "hops": MAX_HOPS,
+    "beam": None,
+    "auto": True,
+    "k": TOP_K,
+    "scoring": SCORINGS[0],
+    "filter": "",
+    "seed_mode": "auto",
+    "types": [],
+    "relations": [],
+    "hub_limit": HUB_LIMIT,
+    "aliases": True,
+    "rerank": False,
+    "summarize": False,
+}
+"""The controls that the link holds where they are set otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,26 +57,66 @@ class Request:
     filters: Mapping[str, Any] | None
 
 
-def open_with(example: Mapping[str, Any] | None) -> None:
-    """On the first run of a session: a link without a state opens on this example, answered."""
-    if "opened" in st.session_state:
+def open_with(example: Mapping[str, Any] | None, left: Request | None) -> None:
+    """When Ask is come to: what the link asks for; else, from another page, what was asked when it was left; else, on
+    the first run of a session, this example, answered."""
+    if "q" in st.session_state:
         return
+    first = "opened" not in st.session_state
+    linked = st.query_params.keys() & {*_USUAL, _SEEDS}
     st.session_state["opened"] = True
-    st.session_state[_SEEDS] = tuple(st.query_params.get_all(_SEEDS)) or None
-    set_layout(st.query_params.get("layout", ""))
+    if first:
+        set_layout(st.query_params.get("layout", ""))
+    if first or linked:
+        st.session_state[_SEEDS] = tuple(st.query_params.get_all(_SEEDS)) or None
     if "beam" in st.query_params and "auto" not in st.query_params:
         st.session_state["auto"] = False
-    if example and not st.query_params.keys() - OF_THE_VIEW:
+    if not first and not linked and left:
+        restore(left)
+        _open_link()
+    elif first and example and not st.query_params.keys() - OF_THE_VIEW:
         use_example(example)
         _open_link()
 
 
 def _open_link() -> None:
     """What is set before a widget is first drawn does not reach the link by itself."""
-    usual = {"q": "", "hops": MAX_HOPS, "k": TOP_K, "scoring": SCORINGS[0], "auto": True}
-    for name in ("q", "hops", "beam", "auto", "k", "scoring"):
-        if name in st.session_state and st.session_state[name] != usual.get(name):
-            st.query_params[name] = str(st.session_state[name]).lower() if name == "auto" else st.session_state[name]
+    st.query_params.update(_in_link(st.session_state))
+
+
+def link_of(request: Request) -> dict[str, str | list[str]]:
+    """What a link to Ask holds so that it asks for this."""
+    values = {
+        "q": request.question,
+        "hops": request.max_hops,
+        "beam": request.beam_width,
+        "auto": request.beam_width is None,
+        "k": request.top_k,
+        "scoring": request.scoring,
+        "filter": json.dumps(request.filters, ensure_ascii=False) if request.filters else "",
+        "seed_mode": request.seed_mode,
+        "types": list(request.entity_types),
+        "relations": list(request.relations),
+        "hub_limit": request.hub_limit,
+        "aliases": request.aliases,
+        "rerank": request.reranked,
+        "summarize": request.summarize,
+    }
+    seeds = {_SEEDS: list(request.entity_ids)} if request.entity_ids else {}
+    return {**_in_link(values), **seeds}
+
+
+def _in_link(values: Any) -> dict[str, str | list[str]]:
+    """Of the values of controls those that the link holds, as it writes them."""
+    found = {name: values[name] for name, usual in _USUAL.items() if name in values and values[name] != usual}
+    return {
+        name: list(map(str, value))
+        if isinstance(value, list)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+        for name, value in found.items()
+    }
 
 
 def use_example(example: Mapping[str, Any]) -> None:

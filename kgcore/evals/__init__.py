@@ -12,7 +12,7 @@ from kgcore.evals.report import (
     report_text,
     summarize,
 )
-from kgcore.evals.run import Outcome, evaluate, run_key
+from kgcore.evals.run import Outcome, arguments_for, evaluate, run_key
 from kgcore.evals.sweep import SWEPT, Point, best, front, grid, points, sweep, value_of
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Outcome",
     "Point",
     "Summary",
+    "arguments_for",
     "best",
     "compare",
     "evaluate",

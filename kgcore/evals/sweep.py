@@ -43,14 +43,14 @@ def sweep(
     progress: Progress | None = None,
 ) -> Iterator[tuple[Outcome, ...]]:
     """For each question in order its outcome under each of the settings (`evaluate` gives those of one), with what
-    settings share done once (`KnowledgeGraphRetriever.sweep`).
+    settings share done once (`KnowledgeGraphRetriever.sweep`). Passages are looked for where there is gold for them.
 
     `progress(done, total, what)` is called after each question; what it raises stops the sweep. Raises ConfigError for
     a setting out of its bounds, StoreError.
     """
     for done, gold in enumerate(golds, 1):
         given = [arguments_for(gold, each) for each in settings]
-        results = retriever.sweep(gold.question, given)
+        results = retriever.sweep(gold.question, given, passages=bool(gold.documents))
         yield tuple(outcome_of(gold, result, sum(result.timings.values())) for result in results)
         if progress is not None:
             progress(done, len(golds), "asking")

@@ -12,14 +12,14 @@ from kgcore.filters import AccessFilter
 from kgcore.models.offline import Encoded, OfflineEmbedder
 from kgcore.models.protocol import ChatModel, Embedder, Reranker
 from kgcore.retrieve.expand import Looks, Walk, walk
-from kgcore.retrieve.ground import ground
+from kgcore.retrieve.ground import WEIGHED, Fetched, Grounded, ground
 from kgcore.retrieve.rank import rank
 from kgcore.retrieve.render import fact_documents
 from kgcore.retrieve.score import Coverage
 from kgcore.retrieve.seed import Seeder
 from kgcore.retrieve.summarize import retrieved_text
 from kgcore.store.protocol import DocumentRetriever, GraphStore
-from kgcore.types import Description, Document, Ontology, Retrieval, Scoring, Seed, Settings, Trace, Vector
+from kgcore.types import Description, Ontology, Retrieval, Scoring, Seed, Settings, Trace, Vector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,28 +43,33 @@ class _Seeds:
 
 @dataclass(kw_only=True)
 class _Walks:
-    """The walks of one width after each hop, as far as one was asked for, and the milliseconds until each."""
+    """The walks of one width after each hop, as far as one was asked for, and the milliseconds until each, without what
+    covering texts took."""
 
     going: Iterator[Walk]
+    coverage: Coverage
     after: list[Walk] = field(default_factory=list)
     ms: list[float] = field(default_factory=list)
 
     def hops(self, number: int) -> tuple[Walk, float]:
         """The walk of so many hops, or of all that it has."""
         while len(self.after) < number:
-            began = time.perf_counter()
+            began, covering = time.perf_counter(), self.coverage.ms
             walked = next(self.going, None)
             if walked is None:
                 break
             self.after.append(walked)
-            self.ms.append((self.ms[-1] if self.ms else 0.0) + _since(began))
+            spent = _since(began) - (self.coverage.ms - covering)
+            self.ms.append((self.ms[-1] if self.ms else 0.0) + spent)
         at = min(number, len(self.after)) - 1
-        return self.after[at], self.ms[at]
+        walked = self.after[at]
+        return walked, self.ms[at] + walked.saved + self.coverage.ms_of(len(walked.texts))
 
 
 class Asking:
     """A question as it is asked of sources. Its runs are what each would be alone; what was done for one before is not
-    done again, and counts in the timings of each run that it is part of.
+    done again, and counts in the timings of each run that it is part of: texts and passages by what one
+    takes.
 
     Seeds are found once for all that start alike; of walks that differ in their length the longest is walked, and what
     a hop looks at is looked at once for all widths that kept the same until then. Raises StoreError.
@@ -83,14 +88,18 @@ class Asking:
             self._coverage = Coverage(words, encoded, question)
         if encoded.truncated:
             self._warnings.append("The question is long: only its first 256 wordpieces are scored.")
-        self._fetched: dict[str, Document] = {}
+        self._fetched = Fetched()
         self._seeds: dict[tuple[str, Settings], _Seeds] = {}
         self._walks: dict[tuple[str, Settings], _Walks] = {}
         self._looks: dict[tuple[str, Settings], Looks] = {}
 
-    def run(self, settings: Settings, filter: AccessFilter, reranker: Reranker | None) -> Retrieval:
-        """The result of these settings, without an answer. Raises ConfigError for an id that is not there, StoreError.
-        A model that fails is a warning in the trace."""
+    def run(
+        self, settings: Settings, filter: AccessFilter, reranker: Reranker | None, *, passages: bool = True
+    ) -> Retrieval:
+        """The result of these settings, without an answer, and with `passages` False without source passages.
+
+        A model that fails is a warning in the trace. Raises ConfigError for an id that is not there, StoreError.
+        """
         timings = dict(self._timings)
         warnings = [*self._description.warnings, *_unknown_fields(filter, self._description), *self._warnings]
         scoring: Scoring = settings.scoring
@@ -104,7 +113,9 @@ class Asking:
         timings["expand"] = round(ms, 3)
         with _timed(timings, "rank"):
             ranked = rank(self._question, walked.hops, settings.top_k, reranker, warnings)
-        with _timed(timings, "ground"):
+        grounded = Grounded()
+        if passages:
+            began, covering, fetching = time.perf_counter(), self._coverage.ms, self._fetched.ms
             grounded = ground(
                 ranked.facts,
                 walked,
@@ -116,6 +127,9 @@ class Asking:
                 warnings,
                 self._fetched,
             )
+            ms = _since(began) - (self._coverage.ms - covering) - (self._fetched.ms - fetching)
+            ms += self._fetched.wanted * self._fetched.each + self._coverage.ms_of(min(WEIGHED, len(grounded.passages)))
+            timings["ground"] = round(ms, 3)
         return Retrieval(
             content=retrieved_text(ranked.facts, grounded.documents),
             facts=ranked.facts,
@@ -159,7 +173,7 @@ class Asking:
             looks = self._looks.setdefault((filter.key, replace(key[1], beam_width=0)), {})
             reader = self._sources.store
             going = walk(reader, seeds, filter, settings, self._coverage, self._vector, looks)
-            self._walks[key] = _Walks(going=going)
+            self._walks[key] = _Walks(going=going, coverage=self._coverage)
         return self._walks[key].hops(settings.max_hops)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,7 @@ from kgcore.retrieve.beam import (
     looked_at,
     options_of,
 )
+from kgcore.retrieve.render import match_text
 from kgcore.retrieve.score import EXPLAINED, Array, Coverage
 from kgcore.store.protocol import GraphReader
 from kgcore.types import (
@@ -43,7 +45,10 @@ CUT_SHOWN = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What a hop found before the beam. It follows from what the hops before kept, whatever the beam's width."""
+    """What a hop found before the beam. It follows from what the hops before kept, whatever the beam's width.
+
+    `ms` is how long it took beside covering texts.
+    """
 
     aliases: tuple[Alias, ...]
     hubs: Sequence[Node]
@@ -51,6 +56,7 @@ class Look:
     facts: Facts
     options: Sequence[Option]
     worse: Sequence[Option]
+    ms: float
 
 
 Looks = dict[tuple[int, tuple[tuple[str, ...], ...]], Look]
@@ -59,11 +65,16 @@ Looks = dict[tuple[int, tuple[tuple[str, ...], ...]], Look]
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """What the hops kept and cut, the question's words with the hop that explained each, and every fact looked at."""
+    """What the hops kept and cut, the question's words with the hop that explained each, and every fact looked at.
+
+    `texts` are those that it covered, `saved` the milliseconds of looks that another walk had looked before.
+    """
 
     hops: tuple[Hop, ...]
     words: tuple[Word, ...]
     looked: Mapping[str, Looked]
+    texts: frozenset[str]
+    saved: float = 0.0
 
 
 def walk(
@@ -98,12 +109,18 @@ def walk(
     visited = {node.id for node in frontier}
     kept_ids: tuple[tuple[str, ...], ...] = ()
     reached = [coverage.word_coverage(known)]
-    so_far = Walk(hops=(), words=_explained_words(coverage.words, reached), looked={})
+    so_far = Walk(
+        hops=(),
+        words=_explained_words(coverage.words, reached),
+        looked={},
+        texts=frozenset(seed.name for seed in seeds),
+    )
     if not frontier:
         yield so_far
     while frontier:
         number = len(so_far.hops) + 1
-        if (limit, kept_ids) not in looks:
+        known_look = (limit, kept_ids) in looks
+        if not known_look:
             looks[limit, kept_ids] = _look(
                 reader, frontier, kept_ids, filter, settings, coverage, vector, limit, visited
             )
@@ -139,6 +156,8 @@ def walk(
             hops=(*so_far.hops, hop),
             words=_explained_words(coverage.words, reached),
             looked={**so_far.looked, **looked_at(facts)},
+            texts=so_far.texts.union(match_text(found.edge) for found in expansion.edges),
+            saved=so_far.saved + look.ms * known_look,
         )
         yield so_far
 
@@ -154,6 +173,7 @@ def _look(
     limit: int,
     visited: Set[str],
 ) -> Look:
+    began, covering = time.perf_counter(), coverage.ms
     aliases: tuple[Alias, ...] = ()
     if settings.aliases:
         reached = [(node.id, node.name, node.type) for node in frontier]
@@ -175,7 +195,8 @@ def _look(
     )
     facts = facts_of(expansion, open_nodes, coverage, vector)
     options, worse = options_of(facts, open_nodes, coverage, settings.scoring)
-    return Look(aliases=aliases, hubs=hubs, expansion=expansion, facts=facts, options=options, worse=worse)
+    ms = (time.perf_counter() - began) * 1000 - (coverage.ms - covering)
+    return Look(aliases=aliases, hubs=hubs, expansion=expansion, facts=facts, options=options, worse=worse, ms=ms)
 
 
 def _words(coverage: Coverage) -> list[str]:

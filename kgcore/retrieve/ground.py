@@ -9,8 +9,9 @@ beyond those taken before. Nothing but visible facts and passages is looked at, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,6 +44,30 @@ class Grounded:
     passages: tuple[Passage, ...] = ()
 
 
+@dataclass(kw_only=True)
+class Fetched:
+    """Passages that were fetched for a question, by id, and the milliseconds that it took.
+
+    `each` is what one took of the first that were fetched together; `wanted` is how many the last run wanted.
+    """
+
+    documents: dict[str, Document] = field(default_factory=dict)
+    ms: float = 0.0
+    each: float = 0.0
+    wanted: int = 0
+
+    def get(self, ids: Sequence[str], retriever: DocumentRetriever) -> dict[str, Document]:
+        """Those of these that there are, fetched where they were not before."""
+        missing = [id_ for id_ in ids if id_ not in self.documents]
+        if missing:
+            began = time.perf_counter()
+            self.documents |= {document.id: document for document in retriever.get_documents_by_id(missing)}
+            ms = (time.perf_counter() - began) * 1000
+            self.ms, self.each = self.ms + ms, self.each or ms / len(missing)
+        self.wanted = len(ids)
+        return {id_: self.documents[id_] for id_ in ids if id_ in self.documents}
+
+
 def ground(
     facts: Sequence[Fact],
     walked: Walk,
@@ -52,13 +77,13 @@ def ground(
     retriever: DocumentRetriever | None,
     filter: AccessFilter,
     warnings: list[str],
-    fetched: dict[str, Document] | None = None,
+    fetched: Fetched | None = None,
 ) -> Grounded:
     """The passages that assert the facts, and those that were picked; none, with a warning, if they cannot be fetched.
 
     Passages near to the question stand in the pool only where the asker narrows nothing: what narrows facts reaches
     passages through them alone. Passages behind facts need no further check: these came through visible edges.
-    `fetched` holds passages from before, and then those that were wanted here.
+    `fetched` holds passages from runs before.
     """
     if retriever is None or not facts:
         return Grounded()
@@ -67,14 +92,11 @@ def ground(
         pool = _pool(walked, seeds, _near(walked, vector, retriever, filter))
         order = sorted(pool, key=lambda id_: (-pool[id_].score, id_))
         wanted = dict.fromkeys([*order[:WEIGHED], *asserting])
-        fetched = {} if fetched is None else fetched
-        missing = [id_ for id_ in wanted if id_ not in fetched]
-        fetched |= {document.id: document for document in retriever.get_documents_by_id(missing)} if missing else {}
+        found = (fetched or Fetched()).get(list(wanted), retriever)
     except Exception as error:
         reason = f" {error}" if isinstance(error, KgError) else ""
         warnings.append(f"The source passages could not be fetched.{reason}")
         return Grounded()
-    found = {id_: fetched[id_] for id_ in wanted if id_ in fetched}
     lost = sum(id_ not in found for id_ in asserting)
     if lost:
         warnings.append(f"{lost} of {len(asserting)} source passages are missing from the document store.")

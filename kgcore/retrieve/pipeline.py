@@ -111,16 +111,18 @@ class KnowledgeGraphRetriever:
         }
         return next(self.sweep(question, [given]))
 
-    def sweep(self, question: str, settings: Iterable[Mapping[str, Any]]) -> Iterator[Retrieval]:
+    def sweep(
+        self, question: str, settings: Iterable[Mapping[str, Any]], *, passages: bool = True
+    ) -> Iterator[Retrieval]:
         """What `retrieve` gives for each of these settings, its arguments, in order; what they share is done once.
 
-        Timings are those of a run alone: work that runs share counts in each. Raises what `retrieve` does, before the
-        first result for whatever is wrong with any settings.
+        Without `passages` none are looked for. Timings are those of a run alone: work that runs share counts in each.
+        Raises what `retrieve` does, before the first result for whatever is wrong with any settings.
         """
         asked = [self._resolved(given) for given in settings]
         asking = Asking(check_question(question), self._sources())
         for resolved, filter, reranker in asked:
-            result = asking.run(resolved, filter, reranker)
+            result = asking.run(resolved, filter, reranker, passages=passages)
             if resolved.summarize and self.llm is not None and result.facts:
                 began = time.perf_counter()
                 result = with_answer(result, self.llm)
