@@ -75,8 +75,8 @@ def value_of(outcome: Outcome, name: str) -> float | None:
 
 
 def best(found: Sequence[Point]) -> Point | None:
-    """The highest value; of equal ones the fastest, then the first."""
-    return min(found, key=lambda point: (-point.value, point.ms, point.at), default=None)
+    """The highest value; of equal ones the first."""
+    return min(found, key=lambda point: (-point.value, point.at), default=None)
 
 
 def front(found: Sequence[Point]) -> list[Point]:

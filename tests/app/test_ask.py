@@ -16,10 +16,10 @@ from tests.data.parish import parish_file
 QUESTION = "What system does Jane Doe's employer use?"
 
 
-def drawn(at: AppTest, name: str) -> dict[str, Any]:
+def drawn(at: AppTest, name: str, view: str = "ask") -> dict[str, Any]:
     """What the page handed to one of its components."""
     assert not at.exception
-    found = [element for element in at.get("bidi_component") if element.key == f"ask_{name}"]
+    found = [element for element in at.get("bidi_component") if element.key == f"{view}_{name}"]
     assert len(found) == 1, f"{len(found)} components named {name}"
     data: dict[str, Any] = json.loads(found[0].proto.json)
     return data
