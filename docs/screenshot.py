@@ -1,4 +1,4 @@
-"""Writes a picture of each step of the four-minute demo, and the README's two into docs/.
+"""Writes a picture of each step of the four-minute demo and of Tune, and the README's into docs/.
 
 `python docs/screenshot.py [FOLDER]` with the development set installed; FOLDER is `.cache/steps` unless given.
 """
@@ -36,6 +36,13 @@ def main(folder: Path) -> None:
             page.screenshot(path=folder / f"{name}.png")
             if name in IN_README:
                 shutil.copy(folder / f"{name}.png", ROOT / "docs" / IN_README[name])
+        page = browser.new_page(viewport=SCREEN, device_scale_factor=1.5)
+        page.goto(f"{url}/tune?over=The+demo%27s+questions")
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.get_by_text("A and B", exact=True).wait_for(timeout=60_000)
+        page.wait_for_timeout(2_000)
+        page.screenshot(path=folder / "tune.png")
+        shutil.copy(folder / "tune.png", ROOT / "docs" / "tune.png")
 
 
 if __name__ == "__main__":

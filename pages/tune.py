@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kgcore import KgError, KnowledgeGraphRetriever
-from kgcore.evals import best, front, points
+from kgcore.evals import best, points
 from ui import tune_row, tuning
 from ui.compare import Pair, side_by_side
 from ui.errors import show_error, try_again
@@ -40,18 +40,18 @@ def tune() -> None:
 def show(swept: Sweep, figure: str, request: Request | None, retriever: KnowledgeGraphRetriever) -> None:
     found = points(swept.rows, figure)
     left, right = st.columns(2, gap="medium")
-    with left:
+    with left, st.container(key="tune_heat"):
         cell = heat_map(swept, figure, {point.at: point for point in found})
     with right:
         against_time(swept, figure, found)
-    first, top = front(found)[0], best(found)
+    top = best(found)
     assert top is not None
     shown = next((point for point in found if point.at == cell), top)
     with left:
         picked_row(swept, shown.at, written(shown, figure), request, best=shown is top)
-    a = tuning.chosen(swept, "a", request, first.at)
+    a = tuning.chosen(swept, "a", tuning.as_asked(swept, request))
     other = best([point for point in found if point.at != a]) or top
-    pair = Pair(a=a, b=tuning.chosen(swept, "b", None, other.at))
+    pair = Pair(a=a, b=tuning.chosen(swept, "b", other.at))
     side_by_side(swept, pair, figure, retriever)
 
 

@@ -18,7 +18,7 @@ from kgcore.ingest.demo import DEMO
 from ui import resources
 from ui.jobs import Job
 from ui.runs import runs
-from ui.state import Request, auto_beam
+from ui.state import MAX_HOPS, Request, auto_beam
 
 MOST = 20_000
 """Retrievals in one sweep."""
@@ -209,19 +209,23 @@ def choose(side: str, setting: Setting) -> None:
     st.session_state[f"tune_{side}"] = described(setting)
 
 
-def chosen(swept: Sweep, side: str, request: Request | None, otherwise: int) -> int:
-    """Where the setting stands that is A or B: the one that was chosen, else Ask's own if it is given, else this."""
+def chosen(swept: Sweep, side: str, otherwise: int) -> int:
+    """Where the setting stands that is A or B: the one that was chosen, else this."""
     known = {described(setting): at for at, setting in enumerate(swept.settings)}
-    at = known.get(st.session_state.get(f"tune_{side}", ""))
-    if at is None and request is not None:
-        at = known.get(described(_setting_of(request)))
-    return otherwise if at is None else at
+    return known.get(st.session_state.get(f"tune_{side}", ""), otherwise)
+
+
+def as_asked(swept: Sweep, request: Request | None) -> int:
+    """Where the settings stand that Ask has, or would have; else the first."""
+    known = {described(setting): at for at, setting in enumerate(swept.settings)}
+    usual = {**swept.settings[0], "max_hops": MAX_HOPS, "beam_width": auto_beam(MAX_HOPS, swept.settings[0]["top_k"])}
+    return known.get(described(_setting_of(request) if request else usual), 0)
 
 
 def _setting_of(request: Request) -> Setting:
     return {
-        "beam_width": request.beam_width or auto_beam(request.max_hops, request.top_k),
         "max_hops": request.max_hops,
+        "beam_width": request.beam_width or auto_beam(request.max_hops, request.top_k),
         "top_k": request.top_k,
         "scoring": request.scoring,
         "seed_mode": request.seed_mode,

@@ -62,6 +62,7 @@ class Facts:
 
 
 def facts_of(expansion: Expansion, nodes: Mapping[str, Node], coverage: Coverage, vector: Vector | None) -> Facts:
+    """The facts of what a hop found, each with the best of its edges."""
     texts = [match_text(found.edge) for found in expansion.edges]
     covered = coverage.of(texts)
     alone = coverage.score(covered).tolist()
@@ -85,6 +86,7 @@ def facts_of(expansion: Expansion, nodes: Mapping[str, Node], coverage: Coverage
 
 
 def looked_at(facts: Facts) -> dict[str, Looked]:
+    """What the hop keeps in mind of each fact, whatever becomes of it."""
     return {
         fact: Looked(
             source_id=at.source_id,
@@ -131,6 +133,7 @@ def options_of(
 
 
 def by_score(option: Option) -> tuple[float, str, str]:
+    """The order of options: best first, ties by fact id, then parent."""
     return (-option.score, option.fact_id, option.parent.id)
 
 
@@ -144,6 +147,7 @@ def candidates_of(
     visited: set[str],
     number: int,
 ) -> list[Candidate]:
+    """These options as candidates of the hop, with their fates."""
     if not fates:
         return []
     after = np.array([option.covered for option, _ in fates])
