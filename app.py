@@ -6,7 +6,7 @@ import streamlit as st
 
 from kgcore import KgError
 from kgcore.config import load_config
-from ui import identity
+from ui import frame, identity
 from ui.errors import show_error
 from ui.identity import Asker
 
@@ -24,15 +24,6 @@ def asker() -> Asker | None:
 st.set_page_config(page_title="Hopscope", page_icon="🔭", layout="wide")
 st.html(Path(__file__).parent / "static" / "page.css")
 who = asker()
-ask = st.Page("pages/ask.py", title="Ask", url_path="ask", default=True)
-tune = st.Page("pages/tune.py", title="Tune", url_path="tune")
-settings = st.Page(
-    "pages/settings.py",
-    title="Settings",
-    url_path="settings",
-    visibility="visible" if who and who.administrator else "hidden",
-)
-# Always called: without it Streamlit makes pages of the folder by itself.
-page = st.navigation([ask, tune, settings], position="top" if who else "hidden")
+page = frame.put_up(signed_in=who is not None, administrator=who is not None and who.administrator)
 if who:
     page.run()

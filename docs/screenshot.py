@@ -40,6 +40,7 @@ def main(folder: Path) -> None:
         page.goto(f"{url}/tune?over=The+demo%27s+questions")
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text("A and B", exact=True).wait_for(timeout=60_000)
+        page.mouse.move(0, 0)
         page.wait_for_timeout(2_000)
         page.screenshot(path=folder / "tune.png")
         shutil.copy(folder / "tune.png", ROOT / "docs" / "tune.png")

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kgcore import KgError, KnowledgeGraphRetriever
-from ui import components, resources, runs, share, state, states, toolbar
+from ui import components, frame, resources, runs, share, state, states, toolbar
 from ui.answers import answer, show_answer, write_answer
 from ui.chips import chips_row, saved_row
 from ui.errors import show_error, try_again
@@ -99,6 +99,7 @@ def act(action: dict[str, Any]) -> None:
             tidy()
 
 
+frame.need()
 try:
     ask()
 except KgError as error:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from kgcore import KgError
 from kgcore.config import load_config
-from ui import graphs, identity
+from ui import frame, graphs, identity
 from ui.errors import show_error
 from ui.mapping import mapping_form
 from ui.settings import models, self_check, what_is_open
@@ -32,6 +32,7 @@ def settings() -> None:
     mapping_form(choice, graph, config, locked)
 
 
+frame.need()
 try:
     settings()
 except KgError as error:

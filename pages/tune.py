@@ -4,7 +4,7 @@ import streamlit as st
 
 from kgcore import KgError, KnowledgeGraphRetriever
 from kgcore.evals import best, points
-from ui import tune_row, tuning
+from ui import frame, tune_row, tuning
 from ui.compare import Pair, side_by_side
 from ui.errors import show_error, try_again
 from ui.runs import runs
@@ -55,6 +55,7 @@ def show(swept: Sweep, figure: str, request: Request | None, retriever: Knowledg
     side_by_side(swept, pair, figure, retriever)
 
 
+frame.need()
 try:
     tune()
 except KgError as error:

@@ -13,7 +13,6 @@ from ui.tune_row import named
 from ui.tuning import Setting, Sweep, described
 
 _PALE, _FULL = (234, 242, 250), (0, 82, 130)
-_TIME = "milliseconds a question (beam × hops where nothing is better and faster)"
 _OTHERS = ("top_k", "scoring", "seed_mode", "rerank")
 _HEIGHT = 36  # pixels a row
 CHART = 300
@@ -63,7 +62,7 @@ def against_time(swept: Sweep, figure: str, found: Sequence[Point]) -> None:
         for point in found
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(
-        x=alt.X("ms:Q", title=_TIME, scale=alt.Scale(zero=False, nice=True)),
+        x=alt.X("ms:Q", title="milliseconds a question", scale=alt.Scale(zero=False, nice=True)),
         y=alt.Y("value:Q", title=named(figure), scale=alt.Scale(zero=False, nice=True)),
         tooltip=["setting:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("ms:Q", format=".1f")],
     )
@@ -78,6 +77,7 @@ def against_time(swept: Sweep, figure: str, found: Sequence[Point]) -> None:
     line = base.transform_filter(best).mark_line(strokeDash=[4, 3], opacity=0.6, color="#888")
     names = base.transform_filter(best).mark_text(align="left", dx=7, dy=9, color=ink).encode(text="name:N")
     st.altair_chart((line + dots + names).properties(height=CHART), width="stretch")
+    st.caption("Named by beam × hops: those that no other beats in both.")
 
 
 def written(point: Point, figure: str) -> str:

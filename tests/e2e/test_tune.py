@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import OpenPage, running
 from tests.e2e.test_ask import QUESTION, answered
 
 CELL = {"x": 100, "y": 36 * 2 + 18}
@@ -81,6 +81,16 @@ def test_a_gold_set_is_stopped_and_goes_on(open_page: OpenPage, demo_url: str, t
     expect(page.get_by_role("button", name="Go on")).to_have_count(0)
     page.get_by_text("All figures of 40 questions").click()
     expect(page.get_by_role("cell", name="entity recall@20", exact=True)).to_be_visible()
+
+
+def test_it_can_be_the_first_page_that_a_server_is_asked_for(open_page: OpenPage, tmp_path: Path) -> None:
+    with running(tmp_path, store="") as url:
+        page = open_page(f"{url}/tune?beams=3%2C+5")
+        swept(page)
+        expect(page.get_by_role("link", name="Settings")).to_be_visible()
+        expect(page.get_by_test_id("stSidebarNav")).to_have_count(0)
+        expect(page.get_by_role("textbox", name="Beam widths")).to_have_value("3, 5")
+        assert page.locator(".stMainBlockContainer").evaluate("e => e.clientWidth") > 1_000
 
 
 def test_ask_is_as_it_was_left(open_page: OpenPage, demo_url: str) -> None:
