@@ -45,7 +45,7 @@ def ask() -> None:
             show_error(fault.error)
     run = memory.shown if question else None
     with share_slot:
-        share.share_popover(saved or run, request)
+        share.share_popover(saved or run, request, demo=here.graph.demo)
     with history_slot:
         history()
     if saved:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from kgcore import KgError
-from kgcore.retrieve import facts_csv, read_run, run_json
+from kgcore.retrieve import facts_csv, facts_graphml, read_run, run_json, run_script
 from kgcore.types import Retrieval
 from ui import state
 from ui.errors import show_error
@@ -18,7 +18,7 @@ from ui.state import Request
 _REFUSED = "saved_refused"
 
 
-def share_popover(run: Run | SavedRun | None, request: Request) -> None:
+def share_popover(run: Run | SavedRun | None, request: Request, *, demo: bool) -> None:
     """The menu of what can be saved, sent or opened."""
     popover = st.popover("Share", key="share_popover", on_change="rerun")
     with popover, st.container(width=360):
@@ -28,6 +28,9 @@ def share_popover(run: Run | SavedRun | None, request: Request) -> None:
             with st.container(horizontal=True, gap="small"):
                 _download("Facts as CSV", facts_csv, "utf-8-sig", run.retrieval, "hopscope-facts.csv", "text/csv")
                 _download("Run as JSON", run_json, "utf-8", run.retrieval, "hopscope-run.json", "application/json")
+                _download("GraphML", facts_graphml, "utf-8", run.retrieval, "hopscope.graphml", "application/xml")
+            with st.expander("Copy as Python"):
+                st.code(run_script(run.retrieval, demo=demo), language="python", wrap_lines=True, height=240)
         st.file_uploader(
             "Open a saved run", type="json", key="saved", on_change=_open, args=(request,), max_upload_size=20
         )

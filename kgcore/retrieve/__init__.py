@@ -1,7 +1,17 @@
 """Retrieval: the retriever, the answer to a result, and what can be taken along of it."""
 
 from kgcore.retrieve.export import facts_csv, read_run, run_json
+from kgcore.retrieve.graphml import facts_graphml
 from kgcore.retrieve.pipeline import KnowledgeGraphRetriever
+from kgcore.retrieve.script import run_script
 from kgcore.retrieve.summarize import answered
 
-__all__ = ["KnowledgeGraphRetriever", "answered", "facts_csv", "read_run", "run_json"]
+__all__ = [
+    "KnowledgeGraphRetriever",
+    "answered",
+    "facts_csv",
+    "facts_graphml",
+    "read_run",
+    "run_json",
+    "run_script",
+]

@@ -181,7 +181,7 @@ class TestSavedRun:
         at.session_state["share_popover"] = True  # as a click opens it
         at.run()
         labels = {download.label for download in at.get("download_button")}
-        assert labels == {"Facts as CSV", "Run as JSON"}
+        assert labels == {"Facts as CSV", "Run as JSON", "GraphML"}
 
     def test_shows_its_own_contents_and_nothing_of_this_graph(self, opened: Open) -> None:
         at = opened(q="Who supplies Helios?")

@@ -1,0 +1,129 @@
+"""What is taken along of a run: its facts as GraphML, and the program that asks the same."""
+
+from __future__ import annotations
+
+import ast
+import io
+from contextlib import redirect_stdout
+from dataclasses import replace
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgcore import open_store
+from kgcore.ingest.demo import ensure_demo
+from kgcore.models.offline import MaxSimReranker
+from kgcore.retrieve.graphml import NAMESPACE, facts_graphml
+from kgcore.retrieve.script import run_script
+from kgcore.types import Retrieval
+from tests.data.build import JANE, offline, retriever
+from tests.unit.test_export import ALL, small
+
+HOSTILE = "</data><script>alert(1)</script>\x00\x0b\ufffe\ud800 ]]> &amp; \u202e'''\"\"\"\\"
+
+
+def asked(question: str = JANE, **settings: Any) -> Retrieval:
+    store = small()
+    result = retriever(store, filters=ALL, max_hops=3, document_retriever=store.chunks).retrieve(question, **settings)
+    store.close()
+    return result
+
+
+def data(element: Xml.Element) -> dict[str, str]:
+    return {one.get("key", "").partition("_")[2]: one.text or "" for one in element.findall(f"{{{NAMESPACE}}}data")}
+
+
+def parts(text: str, name: str) -> list[Xml.Element]:
+    return Xml.fromstring(text).findall(f".//{{{NAMESPACE}}}{name}")
+
+
+class TestGraphml:
+    def test_has_the_facts_in_their_order_between_their_ends(self) -> None:
+        result = asked()
+        text = facts_graphml(result)
+        names = {node.get("id"): data(node)["id"] for node in parts(text, "node")}
+        edges = [(names[e.get("source")], data(e)["relation"], names[e.get("target")]) for e in parts(text, "edge")]
+        assert edges == [(f.source_id, f.relation, f.target_id) for f in result.facts]
+        assert [float(data(e)["score"]) for e in parts(text, "edge")] == [f.score for f in result.facts]
+        seeds = {data(n)["id"] for n in parts(text, "node") if data(n)["seed"] == "true"}
+        assert seeds == {seed.entity_id for seed in result.trace.seeds}
+
+    def test_declares_every_key_that_it_uses(self) -> None:
+        text = facts_graphml(asked())
+        declared = {key.get("id") for key in parts(text, "key")}
+        assert {one.get("key") for one in parts(text, "data")} == declared
+
+    def test_is_the_same_text_for_the_same_run_and_tells_no_lock(self) -> None:
+        text = facts_graphml(asked())
+        assert text == facts_graphml(asked())
+        assert "allowed_principals" not in text and "Spyglass" not in text
+
+    def test_of_nothing_is_a_graph(self) -> None:
+        assert parts(facts_graphml(replace(asked(), facts=())), "graph")
+
+    @given(st.sampled_from([HOSTILE]) | st.text())
+    def test_text_is_text(self, name: str) -> None:
+        result = asked_once()
+        fact = replace(result.facts[0], source=name, relation=name, description=name, source_id=f"x{name}")
+        text = facts_graphml(replace(result, facts=(fact,)))
+        (edge,) = parts(text, "edge")
+        assert all(not list(one) for one in edge) and text.encode()
+
+
+@cache
+def asked_once() -> Retrieval:
+    return asked()
+
+
+def ran(script: str) -> list[str]:
+    """The lines that a program prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(script, "script.py", "exec"), {})
+    return printed.getvalue().splitlines()
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"max_hops": 2, "beam_width": 4, "top_k": 7, "scoring": "edge", "aliases": False, "hub_limit": 9},
+    {"filters": {"field": "year", "operator": ">=", "value": 2024}, "relations": ["WORKS_AT", "USES"]},
+    {"document_reranker": MaxSimReranker, "seed_mode": "query"},
+]
+
+
+class TestScript:
+    @pytest.mark.parametrize("settings", SETTINGS)
+    def test_asks_the_same(self, settings: dict[str, Any]) -> None:
+        """Run on the demo, it prints the facts of the run."""
+        given = dict(settings)
+        if "document_reranker" in given:
+            given["document_reranker"] = MaxSimReranker(offline())
+        store = open_store(ensure_demo())
+        result = retriever(store, document_retriever=store.chunks).retrieve(JANE, **given)
+        store.close()
+        script = run_script(result, demo=True)
+        assert ran(script) == [f"{f.score:.3f}  {f.text}" for f in result.facts]
+
+    def test_asks_the_graph_of_its_reader(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        address = ensure_demo()
+        monkeypatch.setenv("HOPSCOPE_STORE", address)
+        store = open_store(address)
+        result = retriever(store, document_retriever=store.chunks).retrieve("Who supplies Helios?", max_hops=2)
+        store.close()
+        assert ran(run_script(result)) == [f"{f.score:.3f}  {f.text}" for f in result.facts]
+
+    def test_opens_what_its_readers_settings_name(self) -> None:
+        script = run_script(asked())
+        assert "load_config" in script and "duckdb" not in script and "allowed_principals" not in script
+
+    @given(st.sampled_from([HOSTILE]) | st.text(min_size=1))
+    def test_a_question_is_a_literal(self, question: str) -> None:
+        result = asked_once()
+        trace = replace(result.trace, question=question)
+        tree = ast.parse(run_script(replace(result, trace=trace)))
+        (call,) = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "retriever.retrieve")
+        assert isinstance(call.args[0], ast.Constant) and call.args[0].value == question
