@@ -149,6 +149,7 @@ def _more(config: Config, request: Request | None) -> tuple[str | None, list[str
             default=[request.scoring if request else SCORINGS[0]],
             selection_mode="multi",
             key="scorings",
+            bind="query-params",
             persist_state="session",
         )
         seeds = st.pills(
@@ -158,6 +159,7 @@ def _more(config: Config, request: Request | None) -> tuple[str | None, list[str
             selection_mode="multi",
             format_func=SEED_MODES.__getitem__,
             key="modes",
+            bind="query-params",
             persist_state="session",
         )
         rerank = st.pills(
@@ -167,6 +169,7 @@ def _more(config: Config, request: Request | None) -> tuple[str | None, list[str
             selection_mode="multi",
             format_func=RERANK.__getitem__,
             key="reranks",
+            bind="query-params",
             persist_state="session",
         )
     return top_ks, list(scorings), list(seeds), list(rerank)

@@ -18,7 +18,7 @@ from kgcore.ingest.demo import DEMO
 from ui import resources
 from ui.jobs import Job
 from ui.runs import runs
-from ui.state import MAX_HOPS, Request, auto_beam
+from ui.state import MAX_HOPS, Request, auto_beam, keep_in_link
 
 MOST = 20_000
 """Retrievals in one sweep."""
@@ -28,6 +28,7 @@ _AXES = ("max_hops", "beam_width", "top_k", "scoring", "seed_mode", "rerank")
 """The settings that can be swept, by their names here, what costs most first: of equal ones the first is the best.
 `rerank` says whether the offline reranker is used."""
 _SHORT = {"beam_width": "beam", "max_hops": "hops", "top_k": "top k"}
+_NAMES = {**_SHORT, "seed_mode": "seeds from", "rerank": "order of the facts"}
 
 Setting = Mapping[str, Any]
 """One of the settings of a sweep, a value for each of `_AXES`."""
@@ -102,7 +103,7 @@ def settings_of(axes: Mapping[str, Sequence[Any]], questions: int) -> tuple[Sett
     """Every combination of the axes' values. Raises ConfigError where that is too much to ask."""
     for name in _AXES:
         if not axes[name]:
-            raise ConfigError(f"No value of {_SHORT.get(name, name)} is chosen.", remedy="Choose at least one.")
+            raise ConfigError(f"No value of {_NAMES.get(name, name)} is chosen.", remedy="Choose at least one.")
     found = tuple(grid({name: axes[name] for name in _AXES}))
     if len(found) * questions > MOST:
         raise ConfigError(
@@ -210,9 +211,11 @@ def choose(side: str, setting: Setting) -> None:
 
 
 def chosen(swept: Sweep, side: str, otherwise: int) -> int:
-    """Where the setting stands that is A or B: the one that was chosen, else this."""
+    """Where the setting stands that is A or B: the one that was chosen, here or in the link, else this."""
     known = {described(setting): at for at, setting in enumerate(swept.settings)}
-    return known.get(st.session_state.get(f"tune_{side}", ""), otherwise)
+    wanted = st.session_state.get(f"tune_{side}") or st.query_params.get(side, "")
+    keep_in_link(side, [wanted] if wanted in known else [])
+    return known.get(wanted, otherwise)
 
 
 def as_asked(swept: Sweep, request: Request | None) -> int:

@@ -82,6 +82,24 @@ class TestOneQuestion:
     def test_a_setting_is_made_a_or_b(self, opened: Open) -> None:
         at = press(tune(opened()), "tune_set_a")
         assert "**A** beam 2\\, hops 2" in said(at)
+        assert at.query_params["a"] == "beam 2, hops 2, top k 20, coverage, seeds auto" and "b" not in at.query_params
+
+    def test_a_link_says_which_are_a_and_b(self, opened: Open) -> None:
+        at = opened()
+        at.query_params["a"] = "beam 4, hops 1, top k 20, coverage, seeds auto"
+        at.query_params["b"] = "beam 3, hops 1, <b>"
+        assert "**A** beam 4\\, hops 1" in said(tune(at)) and "<b>" not in said(at)
+
+    def test_what_is_not_there_any_more_is_not_chosen(self, opened: Open) -> None:
+        at = tune(opened())
+        at.button_group(key="modes").set_value(["auto", "mentions", "query"])
+        at = at.run()
+        at.selectbox(key="tune_kind").set_value(2)
+        at = at.run()
+        at.button_group(key="modes").set_value(["auto", "mentions"])
+        assert len(cells(at.run())) == 2
+        at.button_group(key="modes").set_value([])
+        assert "No value of seeds from is chosen" in said(at.run())
 
     def test_takes_over_the_filter_of_ask(self, opened: Open) -> None:
         filter = '{"field": "year", "operator": ">=", "value": 2025}'
