@@ -21,6 +21,7 @@ def tune() -> None:
         return
     asked = runs().shown
     request = asked.request if asked else None
+    tune_row.follow(request)
     questions = tune_row.questions_row(request, here.asker, demo=here.graph.demo)
     settings, figure_slot = tune_row.axes_row(here.config, questions, request)
     if questions is None:
@@ -48,11 +49,13 @@ def show(swept: Sweep, figure: str, request: Request | None, retriever: Knowledg
     assert top is not None
     shown = next((point for point in found if point.at == cell), top)
     with left:
-        picked_row(swept, shown.at, written(shown, figure), request, best=shown is top)
+        place = st.container()
     a = tuning.chosen(swept, "a", tuning.as_asked(swept, request))
     other = best([point for point in found if point.at != a]) or top
     pair = Pair(a=a, b=tuning.chosen(swept, "b", other.at))
-    side_by_side(swept, pair, figure, retriever)
+    looked = side_by_side(swept, pair, figure, retriever)
+    with place:
+        picked_row(swept, shown.at, written(shown, figure), looked, request, best=shown is top)
 
 
 frame.need()

@@ -14,6 +14,7 @@ from kgcore.types import Fact, Retrieval
 from kgcore.viz import cut, plain
 from ui import components, tuning
 from ui.picture import picture
+from ui.resources import digest
 from ui.runs import Run
 from ui.state import request_of
 from ui.text import escaped
@@ -32,8 +33,8 @@ class Pair:
     b: int
 
 
-def side_by_side(swept: Sweep, pair: Pair, figure: str, retriever: KnowledgeGraphRetriever) -> None:
-    """What the two come to for one question, drawn and listed."""
+def side_by_side(swept: Sweep, pair: Pair, figure: str, retriever: KnowledgeGraphRetriever) -> Retrieval:
+    """What the two come to for one question, drawn and listed; gives what A retrieved."""
     a, b = (tuning.described(swept.settings[at]) for at in (pair.a, pair.b))
     st.subheader("A and B")
     st.write(f"**A** {escaped(a)}  \n**B** {escaped(b)}")
@@ -45,18 +46,26 @@ def side_by_side(swept: Sweep, pair: Pair, figure: str, retriever: KnowledgeGrap
     st.caption("The graph of B: what A has not is marked as new, what only A has is dotted.")
     components.graph(picture(other, base=before, live=False), view=VIEW, on_action=lambda action: None)
     _facts(one, other)
+    return one
 
 
 def _figures(swept: Sweep, pair: Pair) -> None:
     """The paired comparison, by hops and type too."""
-    a, b = swept.evaluation(pair.a), swept.evaluation(pair.b)
-    with st.expander(f"All figures of {len(swept.rows):,} questions, with 95 % intervals", key="tune_figures"):
-        text = report_markdown(a, None if pair.a == pair.b else b)
+    label = f"All figures of {len(swept.rows):,} questions, with 95 % intervals"
+    folded = st.expander(label, key="tune_figures", on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        made = len(swept.rows), pair
+        if swept.reported is None or swept.reported[0] != made:
+            a, b = swept.evaluation(pair.a), swept.evaluation(pair.b)
+            swept.reported = made, report_markdown(a, None if pair.a == pair.b else b), report_json(a, b)
+        _, text, whole = swept.reported
         st.markdown(text)
         with st.container(horizontal=True, gap="small"):
             for label, content, name in (
                 ("Markdown", text, "hopscope-tune.md"),
-                ("JSON", report_json(a, b), "hopscope-tune.json"),
+                ("JSON", whole, "hopscope-tune.json"),
             ):
                 st.download_button(label, content.encode(), file_name=name, on_click="ignore", key=name)
 
@@ -73,9 +82,9 @@ def _question(swept: Sweep, pair: Pair, figure: str) -> int:
     order = sorted(range(len(swept.rows)), key=lambda at: (-abs(differs(at)), at))
     golds = swept.questions.golds
     labels = {at: f"{differs(at):+.2f}  {plain(golds[at].question)}" for at in order}
-    return st.selectbox(
-        "Question, by how much B differs from A", order, format_func=labels.__getitem__, key="tune_question"
-    )
+    # Another key for other labels: a browser holds on to the label that it has.
+    key = f"tune_question_{digest([figure, pair.a, pair.b, len(swept.rows)])}"
+    return st.selectbox("Question, by how much B differs from A", order, format_func=labels.__getitem__, key=key)
 
 
 def _retrieved(swept: Sweep, pair: Pair, at: int, retriever: KnowledgeGraphRetriever) -> tuple[Retrieval, Retrieval]:

@@ -19,6 +19,7 @@ from streamlit.errors import StreamlitAPIException, StreamlitSecretNotFoundError
 from kgcore import ConfigError, KgError
 from kgcore.config import Config
 from kgcore.viz import cut, plain
+from ui import runs
 from ui.errors import show_error
 from ui.text import escaped
 
@@ -241,6 +242,7 @@ def _name(claims: Mapping[str, Any]) -> str:
 def _clear_if_another(key: str) -> None:
     """Nothing that a session holds outlives a change of who asks."""
     if st.session_state.get(_ASKER, key) != key:
+        runs.forget()
         st.session_state.clear()
     st.session_state[_ASKER] = key
 

@@ -106,8 +106,13 @@ def enter(graph: str, asker: str, data_version: str) -> None:
 
 
 def forget() -> None:
-    """Drops every run."""
-    st.session_state.pop(_KEY, None)
+    """Drops every run, and ends what is still at work for one."""
+    memory: Runs | None = st.session_state.pop(_KEY, None)
+    if memory is not None:
+        jobs = [*(job for _, job in memory.jobs.values()), *(one.job for one in (memory.tuned or {}).values())]
+        for job in jobs:
+            if job is not None:
+                job.stop()
 
 
 def undo() -> None:

@@ -25,6 +25,7 @@ BEAMS, HOPS = "2, 4, 6, 10, 20", (1, 2, 3, 4)
 RERANK = {False: "As the beam ranks", True: "Reranked"}
 _BIGGEST = 20  # MB
 _FILE = "tune_file"
+_FOLLOWED = "tune_followed"
 
 
 def questions_row(request: Request | None, asker: Asker, *, demo: bool) -> Questions | None:
@@ -51,6 +52,23 @@ def questions_row(request: Request | None, asker: Asker, *, demo: bool) -> Quest
         if over == FILE:
             return _file(request)
         return _one(request, known)
+
+
+def follow(request: Request | None) -> None:
+    """Where Ask was asked otherwise since, its question and settings are those to begin with again."""
+    if request is None:
+        return
+    asked = {
+        "tuned": request.question,
+        "top_ks": str(request.top_k),
+        "scorings": [request.scoring],
+        "modes": [request.seed_mode],
+        "reranks": [request.reranked],
+    }
+    before = st.session_state.get(_FOLLOWED)
+    st.session_state[_FOLLOWED] = asked
+    if before is not None and before != asked:
+        st.session_state.update(asked)
 
 
 def axes_row(
@@ -172,4 +190,9 @@ def _more(config: Config, request: Request | None) -> tuple[str | None, list[str
             bind="query-params",
             persist_state="session",
         )
-    return top_ks, list(scorings), list(seeds), list(rerank)
+    return (
+        top_ks,
+        [scoring for scoring in SCORINGS if scoring in scorings],
+        [mode for mode in modes if mode in seeds],
+        [way for way in RERANK if way in rerank],
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kgcore import KgError, KnowledgeGraphRetriever
+from kgcore.types import Retrieval
 from ui import tuning
 from ui.errors import show_error
 from ui.jobs import wait_for
@@ -34,14 +35,13 @@ def sweep_row(swept: Sweep, retriever: KnowledgeGraphRetriever) -> None:
             st.text(f"{asked:,} of {all_:,} questions asked, {len(swept.settings):,} settings each")
 
 
-def picked_row(swept: Sweep, at: int, says: str, request: Request | None, *, best: bool) -> None:
-    """What one of the settings comes to, with the ways to go on with it."""
+def picked_row(swept: Sweep, at: int, says: str, looked: Retrieval, request: Request | None, *, best: bool) -> None:
+    """What one of the settings comes to, with the ways to go on with it; `looked` is of the question that is shown."""
     setting = swept.settings[at]
     with st.container(key="tune_picked", gap="xsmall"):
         st.write(f"{'**Best:** ' if best else ''}{escaped(tuning.described(setting))}  \n{escaped(says)}")
         with st.container(horizontal=True, gap="small"):
-            question = swept.questions.golds[tuning.looked_at(swept)].question
-            wanted = tuning.request_for(swept, setting, question, request)
+            wanted = tuning.request_for(swept, setting, looked, request)
             st.page_link(ASK, label="Open in Ask", query_params=link_of(wanted))
             st.button("Set A", key="tune_set_a", on_click=tuning.choose, args=("a", setting))
             st.button("Set B", key="tune_set_b", on_click=tuning.choose, args=("b", setting))

@@ -15,10 +15,11 @@ import streamlit as st
 from kgcore import ConfigError, KnowledgeGraphRetriever
 from kgcore.evals import SWEPT, Evaluation, Gold, Outcome, arguments_for, grid, read_gold, sweep, value_of
 from kgcore.ingest.demo import DEMO
+from kgcore.types import Retrieval
 from ui import resources
 from ui.jobs import Job
 from ui.runs import runs
-from ui.state import MAX_HOPS, Request, auto_beam, keep_in_link
+from ui.state import HUB_LIMIT, MAX_HOPS, Request, auto_beam, keep_in_link
 
 MOST = 20_000
 """Retrievals in one sweep."""
@@ -34,6 +35,10 @@ Setting = Mapping[str, Any]
 """One of the settings of a sweep, a value for each of `_AXES`."""
 
 
+class _Stopped(Exception):
+    """Ends the work of a sweep that was stopped."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Questions:
     """What is asked: one question, or a set with gold. `base` are Ask's settings that hold throughout."""
@@ -47,7 +52,7 @@ class Questions:
 class Sweep:
     """A sweep and the outcomes that it has so far: a row a question, in each an outcome for each of `settings`.
 
-    `compared` holds the two retrievals that were compared last.
+    `compared` holds the two retrievals that were compared last, `reported` the reports on the two.
     """
 
     key: str
@@ -57,6 +62,7 @@ class Sweep:
     job: Job[None] | None = None
     stopped: bool = False
     compared: Any = None
+    reported: Any = None
 
     @property
     def whole(self) -> bool:
@@ -144,7 +150,8 @@ def demo_golds() -> tuple[Gold, ...]:
 def uploaded_golds(name: str, content: bytes) -> tuple[Gold, ...]:
     """The questions of an uploaded file. Raises IngestError that names the line at fault."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / (re.sub(r"[^\w.-]", "_", Path(name).name) or "gold.jsonl")
+        path = Path(folder) / "gold" / (re.sub(r"[^A-Za-z0-9._-]", "_", Path(name).name)[-80:] or "gold.jsonl")
+        path.parent.mkdir()
         path.write_bytes(content)
         return read_gold(path)
 
@@ -178,9 +185,12 @@ def begin(swept: Sweep, retriever: KnowledgeGraphRetriever) -> None:
     given = [arguments(swept.questions.base, setting) for setting in swept.settings]
 
     def work(job: Job[None]) -> None:
-        for row in sweep(retriever, left, given):
+        def tick() -> None:
             if job.stopped:
-                return
+                raise _Stopped
+
+        for row in sweep(retriever, left, given, tick=tick):
+            tick()
             swept.rows.append(row)
 
     swept.stopped = False
@@ -236,17 +246,15 @@ def _setting_of(request: Request) -> Setting:
     }
 
 
-def looked_at(swept: Sweep) -> int:
-    """Where in a set the question stands that A and B are looked at for."""
-    at: int = st.session_state.get("tune_question") or 0
-    return at if at < len(swept.rows) else 0
+def request_for(swept: Sweep, setting: Setting, looked: Retrieval, request: Request | None) -> Request:
+    """What Ask is to ask for to show the question that is looked at under one of the settings.
 
-
-def request_for(swept: Sweep, setting: Setting, question: str, request: Request | None) -> Request:
-    """What Ask is to ask for to show one of the settings."""
+    A question of a set that starts from names starts from the seeds that these gave.
+    """
     base = swept.questions.base
+    seeds = tuple(seed.entity_id for seed in looked.trace.seeds) if looked.trace.settings.entities else ()
     return Request(
-        question=question,
+        question=looked.trace.question,
         max_hops=setting["max_hops"],
         beam_width=setting["beam_width"],
         top_k=setting["top_k"],
@@ -254,11 +262,11 @@ def request_for(swept: Sweep, setting: Setting, question: str, request: Request 
         seed_mode=setting["seed_mode"],
         entity_types=base.get("entity_types") or (),
         relations=base.get("relations") or (),
-        hub_limit=base.get("hub_limit") or 500,
+        hub_limit=base.get("hub_limit") or HUB_LIMIT,
         aliases=base.get("aliases", True),
         reranked=setting["rerank"],
         summarize=request is not None and request.summarize,
-        entity_ids=base.get("entity_ids"),
+        entity_ids=base.get("entity_ids") or seeds or None,
         filters=base.get("filters"),
     )
 

@@ -23,8 +23,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgcore.errors import IngestError
+from kgcore.errors import ConfigError, IngestError
 from kgcore.ingest.lines import Line, read_lines
+from kgcore.retrieve.settings import check_names, check_question
+from kgcore.text import whole_characters
 from kgcore.types import HAS_ATTRIBUTE
 
 Triple = tuple[str, str, str]
@@ -69,6 +71,11 @@ def read_gold(path: str | Path) -> tuple[Gold, ...]:
         if gold.id in seen:
             raise IngestError(f"{file.name}: two questions have the id {gold.id!r}.", remedy="Give each its own id.")
         seen.add(gold.id)
+        try:
+            check_question(gold.question)
+            check_names(gold.seeds, "seeds")
+        except ConfigError as error:
+            raise IngestError(f"{file.name}, question {gold.id!r}: {error}", remedy=error.remedy) from error
     if not any(gold.facts or gold.entities or gold.documents or gold.answers for gold in golds):
         raise IngestError(
             f"{file.name} holds no question with anything to find.",
@@ -106,7 +113,7 @@ def _entries(file: Path) -> Iterator[Line]:
         listed = json.loads(file.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise IngestError(f"{file.name}, line {error.lineno}: not JSON.", remedy="Give one JSON list.") from error
-    except RecursionError as error:
+    except (ValueError, RecursionError) as error:
         raise IngestError(f"{file.name}: not JSON.", remedy="Give one JSON list.") from error
     for number, value in enumerate(listed, 1):
         where = f"{file.name}, entry {number}"
@@ -243,7 +250,7 @@ def _texts(line: Line, name: str) -> tuple[str, ...]:
     listed = found if isinstance(found, list) else [] if found is None else [found]
     if not all(_is_text(item) for item in listed):
         raise line.error(f"{name!r} is not a list of texts", f"Give {name!r} as texts that are not empty")
-    return tuple(dict.fromkeys(str(item) for item in listed))
+    return tuple(dict.fromkeys(whole_characters(str(item)) for item in listed))
 
 
 def _triples(line: Line, name: str, listed: Iterable[Any]) -> tuple[Triple, ...]:
@@ -255,7 +262,7 @@ def _triples(line: Line, name: str, listed: Iterable[Any]) -> tuple[Triple, ...]
             given = [item.get(part) for part in ("source", *names)]
         if not isinstance(given, list) or len(given) != 3 or not all(_is_text(part) for part in given):
             raise line.error(f"one of {name!r} is no fact", "Give a fact as [source, relation, target]")
-        source, relation, target = map(str, given)
+        source, relation, target = (whole_characters(str(part)) for part in given)
         found.append((source, relation, target))
     return tuple(dict.fromkeys(found))
 

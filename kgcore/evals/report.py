@@ -196,4 +196,4 @@ def _with_interval(mean: Mean | None) -> str:
 def _code(text: str) -> str:
     """A text of others as it is: no markup, one line, and no end of a table's cell."""
     seen = "".join(character if character.isprintable() else " " for character in text)
-    return f"`{' '.join(seen.split()).replace('`', chr(39)).replace('|', chr(92) + '|')}`"
+    return f"`{' '.join(seen.split()).replace('`', chr(39)).replace('|', chr(0xA6))}`"

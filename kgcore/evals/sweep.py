@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import median
@@ -41,17 +41,24 @@ def sweep(
     settings: Sequence[Mapping[str, Any]],
     *,
     progress: Progress | None = None,
+    tick: Callable[[], None] | None = None,
 ) -> Iterator[tuple[Outcome, ...]]:
     """For each question in order its outcome under each of the settings (`evaluate` gives those of one), with what
     settings share done once (`KnowledgeGraphRetriever.sweep`). Passages are looked for where there is gold for them.
 
-    `progress(done, total, what)` is called after each question; what it raises stops the sweep. Raises ConfigError for
+    `progress(done, total, what)` is called after each question and `tick()` after each retrieval; what they raise stops
+    the sweep. Raises ConfigError for
     a setting out of its bounds, StoreError.
     """
     for done, gold in enumerate(golds, 1):
         given = [arguments_for(gold, each) for each in settings]
         results = retriever.sweep(gold.question, given, passages=bool(gold.documents))
-        yield tuple(outcome_of(gold, result, sum(result.timings.values())) for result in results)
+        row = []
+        for result in results:
+            row.append(outcome_of(gold, result, sum(result.timings.values())))
+            if tick is not None:
+                tick()
+        yield tuple(row)
         if progress is not None:
             progress(done, len(golds), "asking")
 

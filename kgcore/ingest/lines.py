@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
+from kgcore.text import whole_characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class Line:
             return None
         if isinstance(found, bool) or not isinstance(found, str | int | float):
             raise self.error(f"{name!r} is not a text", f"Give {name!r} as a text")
-        return str(found)
+        return whole_characters(str(found))
 
     def error(self, message: str, remedy: str) -> IngestError:
         """The error of this object, both without their full stop."""

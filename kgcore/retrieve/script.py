@@ -23,13 +23,19 @@ def run_script(result: Retrieval, *, demo: bool = False) -> str:
     """A program that asks the result's question under its settings and prints the facts.
 
     It opens the graph that its reader's own settings name, or the demo: no address, key or locked filter is in it.
-    Everything of the question and the filter stands in it as a literal. An answer is not asked for.
+    Everything of the question and the filter stands in it as a literal. Seeds that a chat model named are given by
+    their ids, and an answer is not asked for.
     """
     settings = result.trace.settings
     given = {name: getattr(settings, name) for name in _ALWAYS}
     if settings.beam_auto:
         given["beam_width"] = None
     given |= {name: getattr(settings, name) for name, usual in _UNLESS.items() if getattr(settings, name) != usual}
+    named = any(seed.found_by == "name" for seed in result.trace.seeds)
+    by_model = settings.seed_mode == "llm" or (named and not settings.entities)
+    if by_model and not settings.entity_ids:
+        given |= {"seed_mode": "auto", "entity_types": (), "entity_ids": tuple(s.entity_id for s in result.trace.seeds)}
+        given = {name: value for name, value in given.items() if name not in _UNLESS or value != _UNLESS[name]}
     vector_top_k = given.pop("vector_top_k", None)
     options = ["    store,", "    embedder=embedder,", "    document_retriever=store.chunks,"]
     options += ["    document_reranker=MaxSimReranker(embedder),"] if settings.reranker else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,6 +17,7 @@ from tests.app.conftest import ROOT, Open
 from tests.app.test_ask import QUESTION, drawn, facts
 from tests.app.test_ask_runs import press
 from ui import tuning
+from ui.jobs import Job
 from ui.state import Request
 from ui.tuning import Sweep, numbers, settings_of
 
@@ -45,6 +47,18 @@ def said(at: AppTest) -> str:
 def cells(at: AppTest) -> list[list[float]]:
     (frame,) = at.dataframe
     return [list(row) for row in frame.value.to_numpy().tolist()]
+
+
+def question(at: AppTest) -> Any:
+    """The choice of the question that is looked at."""
+    (found,) = (one for one in at.selectbox if one.label.startswith("Question, by"))
+    return found
+
+
+def link(at: AppTest) -> dict[str, list[str]]:
+    """What `Open in Ask` asks for."""
+    (found,) = (one for one in at.get("page_link") if one.proto.label == "Open in Ask")
+    return parse_qs(found.proto.query_string)
 
 
 def swept(at: AppTest) -> Sweep:
@@ -112,8 +126,16 @@ class TestOneQuestion:
 
     def test_is_what_ask_opens_again(self, opened: Open) -> None:
         at = tune(opened())
-        (link,) = (one for one in at.get("page_link") if one.proto.label == "Open in Ask")
-        assert "beam=2" in link.proto.query_string and "auto=false" in link.proto.query_string
+        assert (link(at)["beam"], link(at)["auto"], link(at)["q"]) == (["2"], ["false"], [QUESTION])
+
+    def test_follows_ask_where_it_was_asked_otherwise(self, opened: Open) -> None:
+        at = tune(opened())
+        at = at.switch_page(str(ROOT / "pages" / "ask.py")).run()
+        at.text_input(key="q").set_value("Who supplies Helios?")
+        at.number_input(key="k").set_value(7)
+        at = tune(at.run())
+        assert at.text_input(key="tuned").value == "Who supplies Helios?"
+        assert swept(at).settings[0]["top_k"] == 7
 
     def test_without_a_question_it_teaches(self, opened: Open) -> None:
         at = tune(opened())
@@ -128,13 +150,21 @@ class TestAGoldSet:
         at = press(at, "tune_go")
         assert swept(at).whole and at.selectbox(key="figure").value == "fact_recall@20"
         assert "over 52 questions" in said(at)
-        assert "| fact recall@20 |" in said(at) and "2 hops" in said(at)
+        assert "| fact recall@20 |" not in said(at)
+        at.session_state["tune_figures"] = True  # as a click opens it
+        at = at.run()
+        assert "| fact recall@20 |" in said(at) and "| 2 hops |" in said(at)
 
     def test_differences_come_first(self, opened: Open) -> None:
         at = press(over(tune(opened()), "demo"), "tune_go")
-        labels = at.selectbox(key="tune_question").options
+        labels = question(at).options
         gains = [abs(float(label.split()[0])) for label in labels]
         assert gains == sorted(gains, reverse=True) and len(labels) == 53
+        assert labels[0].endswith(link(at)["q"][0])
+        question(at).set_value(3)
+        at.selectbox(key="figure").set_value("facts")
+        at = at.run()
+        assert link(at)["q"][0] in question(at).options[0] and at.run()
 
     def test_an_error_keeps_what_was_given_and_it_goes_on_from_there(
         self, opened: Open, monkeypatch: pytest.MonkeyPatch
@@ -171,19 +201,41 @@ class TestAGoldSet:
             (("{",), "gold\\.jsonl\\, line 1"),
             (({"question": "Who?"},), "holds no question with anything to find"),
             (("nothing",), "no layout of questions"),
+            (({"question": "x" * 2_001, "answer": "a"},), "question \\'1\\'\\: The question has 2\\,001 characters"),
+            (
+                ({"question": "Who?", "answer": "a", "seeds": list(map(str, range(60)))},),
+                "seeds is not a list",
+            ),
+            (('[{"hops": ' + "9" * 5_000 + "}]",), "not JSON"),
         ],
     )
     def test_a_file_that_cannot_be_used_is_said(self, opened: Open, lines: tuple[Any, ...], error: str) -> None:
         at = upload(over(tune(opened()), "file"), *lines)
         assert error in said(at) and len(at.error) == 1
 
+    def test_half_a_character_and_markup_of_a_file_are_text(self, opened: Open) -> None:
+        at = over(tune(opened()), "file")
+        kind = "a\\|![x](http://h/i.png)"
+        one = {"id": "\ud800", "question": f"{QUESTION} \ud800", "entities": ["helios"], "type": kind}
+        at = press(upload(at, one, {**one, "id": "b"}, name="王" * 200 + ".jsonl"), "tune_go")
+        at.session_state["tune_figures"] = True
+        assert "`a\\¦![x](http://h/i.png)`" in said(at.run())
+
+    def test_one_that_starts_from_names_is_opened_with_their_seeds(self, opened: Open) -> None:
+        at = over(tune(opened()), "file")
+        at = upload(at, {"question": "Who supplies it?", "entities": ["helios"], "seeds": ["Helios"]})
+        assert link(at)["seeds"] == ["helios"]
+
 
 class TestAccess:
     def test_another_asker_finds_nothing_of_before(self, opened: Open) -> None:
         at = tune(opened())
         before = swept(at)
+        before.job = Job(lambda job: None)
+        going = before.job
         at.selectbox(key="view_as").set_value("public")
         at = at.run()
+        assert going.stopped
         assert [one for one in at.session_state["runs"].tuned.values() if one is before] == []
 
 

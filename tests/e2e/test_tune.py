@@ -79,6 +79,7 @@ def test_a_gold_set_is_stopped_and_goes_on(open_page: OpenPage, demo_url: str, t
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text("over 40 questions")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("button", name="Go on")).to_have_count(0)
+    expect(page.get_by_role("link", name="Open in Ask")).to_be_visible()
     page.get_by_text("All figures of 40 questions").click()
     expect(page.get_by_role("cell", name="entity recall@20", exact=True)).to_be_visible()
 

@@ -70,6 +70,16 @@ class TestSweep:
             list(sweep(asks, GOLDS, grid(AXES), progress=tell))
         assert told == [(1, 4, "asking"), (2, 4, "asking")]
 
+    def test_is_stopped_within_a_question(self, asks: KnowledgeGraphRetriever, monkeypatch: pytest.MonkeyPatch) -> None:
+        calls = counted(asks, monkeypatch, "expand")
+
+        def tick() -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            list(sweep(asks, GOLDS, grid(AXES), tick=tick))
+        assert len(calls) == 1
+
     def test_a_setting_out_of_bounds_is_an_error_before_anything_is_asked(
         self, asks: KnowledgeGraphRetriever, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -108,6 +108,14 @@ class TestScript:
         script = run_script(result, demo=True)
         assert ran(script) == [f"{f.score:.3f}  {f.text}" for f in result.facts]
 
+    def test_what_a_model_found_is_given_by_its_id(self) -> None:
+        result = asked_once()
+        seeds = tuple(replace(seed, found_by="name") for seed in result.trace.seeds)
+        settings = replace(result.trace.settings, seed_mode="llm", entity_types=("Person",))
+        script = run_script(replace(result, trace=replace(result.trace, seeds=seeds, settings=settings)))
+        assert f"entity_ids={[seed.entity_id for seed in seeds]!r}" in script
+        assert "llm" not in script and "entity_types" not in script
+
     def test_asks_the_graph_of_its_reader(self, monkeypatch: pytest.MonkeyPatch) -> None:
         address = ensure_demo()
         monkeypatch.setenv("HOPSCOPE_STORE", address)
