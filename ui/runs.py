@@ -37,7 +37,7 @@ class SavedRun:
 class Runs:
     """All of one scope. `past` and `history` have the newest last; `layouts` is by subject and kind.
 
-    `tuned` is what Tune keeps.
+    `tuned` holds the sweeps of Tune, the one last shown at the end.
     """
 
     scope: tuple[str, ...] = ()
@@ -47,9 +47,9 @@ class Runs:
     pinned: Run | None = None
     saved: SavedRun | None = None
     stopped: Request | None = None
-    tuned: Any = None
     jobs: dict[str, Any] = field(default_factory=dict)
     layouts: dict[tuple[str, str], Any] = field(default_factory=dict)
+    tuned: dict[str, Any] = field(default_factory=dict)
     drawn: Any = None
 
     @property
@@ -109,7 +109,7 @@ def forget() -> None:
     """Drops every run, and ends what is still at work for one."""
     memory: Runs | None = st.session_state.pop(_KEY, None)
     if memory is not None:
-        jobs = [*(job for _, job in memory.jobs.values()), *(one.job for one in (memory.tuned or {}).values())]
+        jobs = [*(job for _, job in memory.jobs.values()), *(one.job for one in memory.tuned.values())]
         for job in jobs:
             if job is not None:
                 job.stop()

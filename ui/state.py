@@ -86,7 +86,13 @@ def _open_link() -> None:
 
 def link_of(request: Request) -> dict[str, str | list[str]]:
     """What a link to Ask holds so that it asks for this."""
-    values = {
+    seeds = {_SEEDS: list(request.entity_ids)} if request.entity_ids else {}
+    return {**_in_link(_controls(request)), **seeds}
+
+
+def _controls(request: Request) -> dict[str, Any]:
+    """What the controls hold for this request, by their keys."""
+    return {
         "q": request.question,
         "hops": request.max_hops,
         "beam": request.beam_width,
@@ -102,8 +108,6 @@ def link_of(request: Request) -> dict[str, str | list[str]]:
         "rerank": request.reranked,
         "summarize": request.summarize,
     }
-    seeds = {_SEEDS: list(request.entity_ids)} if request.entity_ids else {}
-    return {**_in_link(values), **seeds}
 
 
 def _in_link(values: Any) -> dict[str, str | list[str]]:
@@ -138,23 +142,10 @@ def use_example(example: Mapping[str, Any]) -> None:
 
 def restore(request: Request) -> None:
     """Sets every control as this request has it."""
-    st.session_state.update(
-        q=request.question,
-        hops=request.max_hops,
-        k=request.top_k,
-        scoring=request.scoring,
-        auto=request.beam_width is None,
-        seed_mode=request.seed_mode,
-        types=list(request.entity_types),
-        relations=list(request.relations),
-        hub_limit=request.hub_limit,
-        aliases=request.aliases,
-        rerank=request.reranked,
-        summarize=request.summarize,
-        filter=json.dumps(request.filters, ensure_ascii=False) if request.filters else "",
-    )
-    if request.beam_width is not None:
-        st.session_state["beam"] = request.beam_width
+    controls = _controls(request)
+    if request.beam_width is None:
+        del controls["beam"]
+    st.session_state.update(controls)
     set_seeds(request.entity_ids)
 
 

@@ -19,7 +19,7 @@ _PRESSED = "tune_pressed"
 
 def sweep_row(swept: Sweep, retriever: KnowledgeGraphRetriever) -> None:
     """One question is asked at once, a set at `Run`; until it has ended there is `Stop`, and what it gave stays."""
-    asked, all_ = len(swept.rows), len(swept.questions.golds)
+    all_ = len(swept.questions.golds)
     wanted = st.session_state.pop(_PRESSED, None) == swept.key
     if swept.job is None and not swept.whole and (wanted or (all_ == 1 and not swept.stopped)):
         tuning.begin(swept, retriever)

@@ -6,20 +6,32 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from kgcore import ConfigError, KnowledgeGraphRetriever
-from kgcore.evals import SWEPT, Evaluation, Gold, Outcome, arguments_for, grid, read_gold, sweep, value_of
+from kgcore.evals import (
+    FIGURES,
+    SWEPT,
+    Evaluation,
+    Gold,
+    Outcome,
+    arguments_for,
+    grid,
+    read_gold,
+    sweep,
+    value_of,
+    within,
+)
 from kgcore.ingest.demo import DEMO
 from kgcore.types import Retrieval
 from ui import resources
 from ui.jobs import Job
 from ui.runs import runs
-from ui.state import HUB_LIMIT, MAX_HOPS, Request, auto_beam, keep_in_link
+from ui.state import MAX_HOPS, Request, auto_beam, keep_in_link, request_of
 
 MOST = 20_000
 """Retrievals in one sweep."""
@@ -71,9 +83,13 @@ class Sweep:
 
     def figures(self) -> list[str]:
         """The names of `SWEPT` that some question has."""
-        deepest = max(setting["top_k"] for setting in self.settings)
-        shown = [name for name in SWEPT if not _is_needless(name, deepest)]
-        return [name for name in shown if any(value_of(row[0], name) is not None for row in self.rows)]
+        deepest = max(self.settings, key=lambda setting: setting["top_k"])
+        needless = set(FIGURES) - set(within(deepest))
+        return [
+            name
+            for name in SWEPT
+            if name not in needless and any(value_of(row[0], name) is not None for row in self.rows)
+        ]
 
     def evaluation(self, at: int) -> Evaluation:
         """The run of one of the settings, for the reports."""
@@ -158,7 +174,7 @@ def uploaded_golds(name: str, content: bytes) -> tuple[Gold, ...]:
 
 def sweep_of(questions: Questions, settings: tuple[Setting, ...]) -> Sweep:
     """The sweep of these questions and settings: one of this session's, or a new one that is not begun."""
-    held = sweeps()
+    held: dict[str, Sweep] = runs().tuned
     asked = [asdict(gold) for gold in questions.golds]
     key = resources.digest(json.loads(json.dumps([asked, questions.base, settings], default=str)))
     found = held.pop(key, None) or Sweep(key=key, questions=questions, settings=settings)
@@ -168,14 +184,6 @@ def sweep_of(questions: Questions, settings: tuple[Setting, ...]) -> Sweep:
     for other in held.values():
         if other is not found:
             stop(other)
-    return found
-
-
-def sweeps() -> dict[str, Sweep]:
-    """This session's sweeps, the one last shown at the end."""
-    memory = runs()
-    memory.tuned = {} if memory.tuned is None else memory.tuned
-    found: dict[str, Sweep] = memory.tuned
     return found
 
 
@@ -251,23 +259,19 @@ def request_for(swept: Sweep, setting: Setting, looked: Retrieval, request: Requ
 
     A question of a set that starts from names starts from the seeds that these gave.
     """
-    base = swept.questions.base
-    seeds = tuple(seed.entity_id for seed in looked.trace.seeds) if looked.trace.settings.entities else ()
-    return Request(
-        question=looked.trace.question,
+    asked = looked.trace.settings
+    seeds = tuple(seed.entity_id for seed in looked.trace.seeds) if asked.entities else ()
+    return replace(
+        request_of(looked.trace.question, asked),
         max_hops=setting["max_hops"],
         beam_width=setting["beam_width"],
         top_k=setting["top_k"],
         scoring=setting["scoring"],
         seed_mode=setting["seed_mode"],
-        entity_types=base.get("entity_types") or (),
-        relations=base.get("relations") or (),
-        hub_limit=base.get("hub_limit") or HUB_LIMIT,
-        aliases=base.get("aliases", True),
         reranked=setting["rerank"],
         summarize=request is not None and request.summarize,
-        entity_ids=base.get("entity_ids") or seeds or None,
-        filters=base.get("filters"),
+        entity_ids=asked.entity_ids or seeds or None,
+        filters=swept.questions.base.get("filters"),
     )
 
 
@@ -277,12 +281,3 @@ def raise_if_failed(swept: Sweep) -> None:
     if job is not None and job.wait(0):
         swept.job = None
         job.result()
-
-
-def _is_needless(name: str, top_k: int) -> bool:
-    """Whether a figure of facts looks deeper than any result goes, where another does already."""
-    kind, _, depth = name.partition("@")
-    if not depth or kind in ("passage_recall", "all_gold"):
-        return False
-    depths = sorted(int(other.partition("@")[2]) for other in SWEPT if other.startswith(f"{kind}@"))
-    return any(top_k <= other < int(depth) for other in depths)

@@ -11,6 +11,7 @@ from kgcore.evals.report import (
     report_markdown,
     report_text,
     summarize,
+    within,
 )
 from kgcore.evals.run import Outcome, arguments_for, evaluate, run_key
 from kgcore.evals.sweep import SWEPT, Point, best, front, grid, points, sweep, value_of
@@ -41,4 +42,5 @@ __all__ = [
     "summarize",
     "sweep",
     "value_of",
+    "within",
 ]

@@ -53,7 +53,7 @@ class Summary:
 
 def summarize(evaluation: Evaluation) -> Summary:
     """The means of a run of at least one question. No depth is deeper than the first that holds its `top_k`."""
-    outcomes, shown = evaluation.outcomes, _within(evaluation.settings)
+    outcomes, shown = evaluation.outcomes, within(evaluation.settings)
     hops = sorted({outcome.hops for outcome in outcomes if outcome.hops is not None})
     kinds = sorted({outcome.kind for outcome in outcomes if outcome.kind})
     p50, p95 = np.quantile([outcome.ms for outcome in outcomes], [0.5, 0.95]).tolist()
@@ -71,7 +71,7 @@ def summarize(evaluation: Evaluation) -> Summary:
 def compare(before: Evaluation, after: Evaluation) -> dict[str, Difference]:
     """What each figure gained from one run to another over the same gold, question by question."""
     pairs = [(figures(a.ranks), figures(b.ranks)) for a, b in zip(before.outcomes, after.outcomes, strict=True)]
-    shown = [name for name in _within(before.settings) if name in _within(after.settings)]
+    shown = [name for name in within(before.settings) if name in within(after.settings)]
     found = {}
     for name in shown:
         both = [(a[name], b[name]) for a, b in pairs if name in a]
@@ -122,8 +122,8 @@ def report_markdown(evaluation: Evaluation, against: Evaluation | None = None) -
     return "\n".join(lines) + "\n"
 
 
-def _within(settings: Mapping[str, Any]) -> list[str]:
-    """The figures that a run can have: of facts none deeper than one that already holds its `top_k`."""
+def within(settings: Mapping[str, Any]) -> list[str]:
+    """The figures that a run of these settings can have: of facts none deeper than one that already holds `top_k`."""
     top_k = settings.get("top_k") or max(FACTS_AT)
     needless = tuple(f"@{k}" for k in FACTS_AT if any(top_k <= other < k for other in FACTS_AT))
     return [name for name in FIGURES if name.startswith(_OF_PASSAGES) or not name.endswith(needless)]

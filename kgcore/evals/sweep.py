@@ -47,8 +47,7 @@ def sweep(
     settings share done once (`KnowledgeGraphRetriever.sweep`). Passages are looked for where there is gold for them.
 
     `progress(done, total, what)` is called after each question and `tick()` after each retrieval; what they raise stops
-    the sweep. Raises ConfigError for
-    a setting out of its bounds, StoreError.
+    the sweep. Raises ConfigError for a setting out of its bounds, StoreError.
     """
     for done, gold in enumerate(golds, 1):
         given = [arguments_for(gold, each) for each in settings]

@@ -11,7 +11,7 @@ import regex
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from kgcore.errors import IngestError
-from kgcore.retrieve.render import facts_text
+from kgcore.retrieve.render import facts_text, source_titles
 from kgcore.retrieve.saved import first_fault
 from kgcore.text import whole_characters
 from kgcore.types import Retrieval
@@ -87,7 +87,7 @@ def facts_csv(result: Retrieval) -> str:
     from kgcore.viz.frontier import telling_words  # its package draws graphs too, which no other export needs
 
     kept = {c.fact.id: c for hop in result.trace.hops for c in hop.candidates if c.fate == "kept"}
-    titles = {d.id: str(d.metadata.get("title") or d.id) for d in result.source_documents}
+    titles = source_titles(result)
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\r\n")
     writer.writerow(CSV_COLUMNS)

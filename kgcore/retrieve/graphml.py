@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from xml.etree import ElementTree as Xml
 
+from kgcore.retrieve.render import source_titles
 from kgcore.types import Fact, Retrieval
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -45,7 +46,7 @@ def facts_graphml(result: Retrieval) -> str:
     for id_, (name, type_) in ends.items():
         node = Xml.SubElement(graph, "node", id=at[id_])
         _data(node, "node", {"id": id_, "name": name, "type": type_, "seed": id_ in seeds})
-    titles = {d.id: str(d.metadata.get("title") or d.id) for d in result.source_documents}
+    titles = source_titles(result)
     for rank, fact in enumerate(result.facts, 1):
         edge = Xml.SubElement(graph, "edge", source=at[fact.source_id], target=at[fact.target_id])
         _data(edge, "edge", _values(fact, rank, titles))

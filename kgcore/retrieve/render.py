@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kgcore.types import HAS_ATTRIBUTE, Document, Edge, End, Fact
+from kgcore.types import HAS_ATTRIBUTE, Document, Edge, End, Fact, Retrieval
 
 NO_FACTS = "No matching facts found."
 
@@ -88,3 +88,8 @@ def _merged(properties: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         unique = tuple({(type(item), item): item for item in items}.values())
         merged[name] = unique if len(unique) > 1 or any(isinstance(v, tuple) for v in values) else unique[0]
     return merged
+
+
+def source_titles(result: Retrieval) -> dict[str, str]:
+    """The titles of a result's source passages by their ids; the id of one without."""
+    return {d.id: str(d.metadata.get("title") or d.id) for d in result.source_documents}

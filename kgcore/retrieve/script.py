@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kgcore.types import Retrieval
 
 _ALWAYS = ("max_hops", "beam_width", "top_k", "scoring")
@@ -27,15 +29,14 @@ def run_script(result: Retrieval, *, demo: bool = False) -> str:
     their ids, and an answer is not asked for.
     """
     settings = result.trace.settings
+    named = any(seed.found_by == "name" for seed in result.trace.seeds)
+    if not settings.entity_ids and (settings.seed_mode == "llm" or (named and not settings.entities)):
+        seeds = tuple(seed.entity_id for seed in result.trace.seeds)
+        settings = replace(settings, seed_mode="auto", entity_types=(), entity_ids=seeds)
     given = {name: getattr(settings, name) for name in _ALWAYS}
     if settings.beam_auto:
         given["beam_width"] = None
     given |= {name: getattr(settings, name) for name, usual in _UNLESS.items() if getattr(settings, name) != usual}
-    named = any(seed.found_by == "name" for seed in result.trace.seeds)
-    by_model = settings.seed_mode == "llm" or (named and not settings.entities)
-    if by_model and not settings.entity_ids:
-        given |= {"seed_mode": "auto", "entity_types": (), "entity_ids": tuple(s.entity_id for s in result.trace.seeds)}
-        given = {name: value for name, value in given.items() if name not in _UNLESS or value != _UNLESS[name]}
     vector_top_k = given.pop("vector_top_k", None)
     options = ["    store,", "    embedder=embedder,", "    document_retriever=store.chunks,"]
     options += ["    document_reranker=MaxSimReranker(embedder),"] if settings.reranker else []
