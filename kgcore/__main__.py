@@ -122,6 +122,7 @@ def eval_(
     ] = "auto",
     hub_limit: Annotated[int, typer.Option(help="Edges beyond which a node is not walked through.")] = 500,
     aliases: Annotated[bool, typer.Option(help="Walk on from entities whose name is part of a reached one's.")] = True,
+    llm_filter: Annotated[bool, typer.Option(help="Have the chat model read each hop's best 30 candidates.")] = False,
     against: Annotated[str, typer.Option(help="Settings to compare with, such as beam=15,top-k=45.")] = "",
     every: Annotated[int, typer.Option(min=1, help="Ask every Nth question.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Write all figures and each question's ranks here, as JSON.")] = None,
@@ -136,7 +137,7 @@ def eval_(
 
     settings = {
         "max_hops": hops, "beam_width": beam, "top_k": top_k, "scoring": scoring, "seed_mode": seed_mode,
-        "hub_limit": hub_limit, "aliases": aliases,
+        "hub_limit": hub_limit, "aliases": aliases, "llm_filter": llm_filter,
     }  # fmt: skip
     runs = [settings, {**settings, **read_settings(against)}] if against else [settings]
     if out is not None and not out.absolute().parent.is_dir():

@@ -7,6 +7,7 @@ const FATES = {
   beam_cut: "cut by the beam",
   hub: "hub, not walked through",
   duplicate: "a worse path",
+  llm_cut: "not passed by the chat model",
   reranked_out: "cut by the reranker",
   top_k_cut: "cut by top k",
 };

@@ -120,22 +120,26 @@ def _ask_again() -> None:
     runs().stopped = None
 
 
+def arguments(request: Request) -> dict[str, Any]:
+    """What `retrieve` is given beside the question and the reranker."""
+    return {
+        "max_hops": request.max_hops,
+        "top_k": request.top_k,
+        "entity_ids": list(request.entity_ids) if request.entity_ids is not None else None,
+        "filters": request.filters,
+        "beam_width": request.beam_width,
+        "seed_mode": request.seed_mode,
+        "entity_types": list(request.entity_types) or None,
+        "relations": list(request.relations) or None,
+        "scoring": request.scoring,
+        "hub_limit": request.hub_limit,
+        "aliases": request.aliases,
+        "llm_filter": request.llm_filter,
+    }
+
+
 def _retrieve(request: Request, retriever: KnowledgeGraphRetriever, reranker: Reranker | None) -> Retrieval:
-    return retriever.retrieve(
-        request.question,
-        max_hops=request.max_hops,
-        top_k=request.top_k,
-        entity_ids=list(request.entity_ids) if request.entity_ids is not None else None,
-        filters=request.filters,
-        beam_width=request.beam_width,
-        seed_mode=request.seed_mode,
-        entity_types=list(request.entity_types) or None,
-        relations=list(request.relations) or None,
-        scoring=request.scoring,
-        hub_limit=request.hub_limit,
-        aliases=request.aliases,
-        document_reranker=reranker,
-    )
+    return retriever.retrieve(request.question, **arguments(request), document_reranker=reranker)
 
 
 def _control_at_fault(error: KgError) -> Control:

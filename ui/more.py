@@ -102,9 +102,16 @@ def _models(*, chat: bool) -> dict[str, Any]:
     with st.container(horizontal=True, gap="medium"):
         reranked = st.toggle("Rerank", key="rerank", bind="query-params", help="By MaxSim, before the cut to top k.")
         summarize = st.toggle("Summarize", key="summarize", bind="query-params", disabled=not chat)
+        llm_filter = st.toggle(
+            "LLM filter",
+            key="llm_filter",
+            bind="query-params",
+            disabled=not chat,
+            help="The chat model reads the best 30 candidates of each hop: only what it lets pass is kept.",
+        )
     if not chat:
         st.caption(NEEDS_CHAT)
-    return {"reranked": reranked, "summarize": summarize and chat}
+    return {"reranked": reranked, "summarize": summarize and chat, "llm_filter": llm_filter and chat}
 
 
 def _go_back(held: list[Run]) -> None:

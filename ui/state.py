@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import streamlit as st
 
 from kgcore.types import Scoring, SeedMode, Settings
+from ui.filtering import read_filter
 
 MAX_HOPS, TOP_K, HUB_LIMIT = 2, 20, 500
 Layout = Literal["columns", "force"]
@@ -18,6 +20,7 @@ LAYOUTS: tuple[Layout, ...] = ("columns", "force")
 OF_THE_VIEW = frozenset({"step", "fact", "node", "near", "tab"})
 """What the browser alone keeps in the link: a change of it costs no rerun."""
 _SEEDS = "seeds"
+_PUT = "seeds_put"
 _USUAL: dict[str, Any] = {
     "q": "",
     "hops": MAX_HOPS,
@@ -31,6 +34,7 @@ _USUAL: dict[str, Any] = {
     "relations": [],
     "hub_limit": HUB_LIMIT,
     "aliases": True,
+    "llm_filter": False,
     "rerank": False,
     "summarize": False,
 }
@@ -51,6 +55,7 @@ class Request:
     relations: tuple[str, ...]
     hub_limit: int
     aliases: bool
+    llm_filter: bool
     reranked: bool
     summarize: bool
     entity_ids: tuple[str, ...] | None
@@ -60,10 +65,11 @@ class Request:
 def open_with(example: Mapping[str, Any] | None, left: Request | None) -> None:
     """When Ask is come to: what the link asks for; else, from another page, what was asked when it was left; else, on
     the first run of a session, this example, answered."""
+    linked = st.query_params.keys() & {*_USUAL, _SEEDS}
     if "q" in st.session_state:
+        _follow_link(linked=bool(linked))
         return
     first = "opened" not in st.session_state
-    linked = st.query_params.keys() & {*_USUAL, _SEEDS}
     st.session_state["opened"] = True
     if first:
         set_layout(st.query_params.get("layout", ""))
@@ -79,6 +85,13 @@ def open_with(example: Mapping[str, Any] | None, left: Request | None) -> None:
         _open_link()
 
 
+def _follow_link(*, linked: bool) -> None:
+    """Controls follow a link by themselves; the seeds, which no control holds, where the link has others than we put."""
+    seeds = st.query_params.get_all(_SEEDS)
+    if linked and seeds != st.session_state.get(_PUT, seeds):
+        set_seeds(tuple(seeds))
+
+
 def _open_link() -> None:
     """What is set before a widget is first drawn does not reach the link by itself."""
     st.query_params.update(_in_link(st.session_state))
@@ -88,6 +101,48 @@ def link_of(request: Request) -> dict[str, str | list[str]]:
     """What a link to Ask holds so that it asks for this."""
     seeds = {_SEEDS: list(request.entity_ids)} if request.entity_ids else {}
     return {**_in_link(_controls(request)), **seeds}
+
+
+def request_in(link: Mapping[str, list[str]]) -> Request:
+    """What a link with these values asks for, the reverse of `link_of`. What cannot be asked for is as usual.
+
+    Raises FilterError.
+    """
+
+    def number(name: str, most: int) -> Any:
+        text = link.get(name, [""])[0]
+        return int(text) if re.fullmatch(r"[0-9]{1,7}", text) and 1 <= int(text) <= most else _USUAL[name]
+
+    def text(name: str, known: Iterable[str] = ()) -> Any:
+        given = link.get(name, [""])[0]
+        return given if not known or given in known else _USUAL[name]
+
+    def flag(name: str) -> bool:
+        return bool(_USUAL[name]) if name not in link else text(name) == "true"
+
+    return Request(
+        question=text("q"),
+        max_hops=number("hops", 4),
+        beam_width=number("beam", 1_000) if "beam" in link and text("auto") != "true" else None,
+        top_k=number("k", 1_000),
+        scoring=text("scoring", SCORINGS),
+        seed_mode=text("seed_mode", get_args(SeedMode)),
+        entity_types=tuple(link.get("types", ())),
+        relations=tuple(link.get("relations", ())),
+        hub_limit=number("hub_limit", 1_000_000),
+        aliases=flag("aliases"),
+        llm_filter=flag("llm_filter"),
+        reranked=flag("rerank"),
+        summarize=flag("summarize"),
+        entity_ids=tuple(link.get(_SEEDS, ())) or None,
+        filters=read_filter(text("filter")),
+    )
+
+
+def request_for(example: Mapping[str, Any]) -> Request:
+    """What an example asks for, with nothing else set."""
+    settings = {"max_hops": MAX_HOPS, "top_k": TOP_K, "scoring": SCORINGS[0], **example.get("settings", {})}
+    return replace(request_in({"q": [example["question"]]}), **settings)
 
 
 def _controls(request: Request) -> dict[str, Any]:
@@ -105,6 +160,7 @@ def _controls(request: Request) -> dict[str, Any]:
         "relations": list(request.relations),
         "hub_limit": request.hub_limit,
         "aliases": request.aliases,
+        "llm_filter": request.llm_filter,
         "rerank": request.reranked,
         "summarize": request.summarize,
     }
@@ -162,6 +218,7 @@ def request_of(question: str, settings: Settings) -> Request:
         relations=settings.relations,
         hub_limit=settings.hub_limit,
         aliases=settings.aliases,
+        llm_filter=settings.llm_filter,
         reranked=settings.reranker is not None,
         summarize=settings.summarize,
         entity_ids=settings.entity_ids or None,
@@ -213,7 +270,8 @@ def set_layout(name: str) -> None:
 
 def put_in_link() -> None:
     """What no widget holds is written into the link here: the seeds and the layout."""
-    keep_in_link(_SEEDS, list(chosen_seeds() or ()))
+    st.session_state[_PUT] = list(chosen_seeds() or ())
+    keep_in_link(_SEEDS, st.session_state[_PUT])
     keep_in_link("layout", [layout()] if layout() != LAYOUTS[0] else [])
 
 

@@ -154,6 +154,7 @@ def base_of(request: Request | None) -> dict[str, Any]:
         "entity_types": request.entity_types or None,
         "hub_limit": request.hub_limit,
         "aliases": request.aliases,
+        "llm_filter": request.llm_filter,
     }
 
 

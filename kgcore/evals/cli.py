@@ -29,6 +29,7 @@ OPTIONS = {
     "seed-mode": "seed_mode",
     "hub-limit": "hub_limit",
     "aliases": "aliases",
+    "llm-filter": "llm_filter",
 }
 """What may be set on the command line, and the argument of `retrieve` that it is."""
 _TRUTH = {"yes": True, "true": True, "no": False, "false": False}
@@ -86,12 +87,13 @@ def _retriever(store: GraphStore, settings: Mapping[str, Any]) -> KnowledgeGraph
         raise ConfigError(
             f"seed_mode is {mode!r}.", remedy=f"Use one of {', '.join(get_args(SeedMode))}.", field="seed_mode"
         )
-    if mode == "llm":
+    if mode == "llm" or settings.get("llm_filter"):
         from kgcore.models.chat import OpenAIChat
 
         llm = OpenAIChat.from_config(load_config())
         if llm is None:
-            raise no_chat_model("seed_mode='llm'", "seed_mode")
+            name = "seed_mode" if mode == "llm" else "llm_filter"
+            raise no_chat_model(f"{name}={settings[name]!r}", name)
     own = {name: value for name, value in settings.items() if name != "seed_mode"}
     return KnowledgeGraphRetriever(store, embedder=OfflineEmbedder(), llm=llm, document_retriever=store.chunks, **own)
 

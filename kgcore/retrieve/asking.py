@@ -13,6 +13,7 @@ from kgcore.models.offline import Encoded, OfflineEmbedder
 from kgcore.models.protocol import ChatModel, Embedder, Reranker
 from kgcore.retrieve.expand import Looks, Walk, walk
 from kgcore.retrieve.ground import WEIGHED, Fetched, Grounded, ground
+from kgcore.retrieve.llm_filter import LlmFilter
 from kgcore.retrieve.rank import rank
 from kgcore.retrieve.render import fact_documents
 from kgcore.retrieve.score import Coverage
@@ -110,6 +111,7 @@ class Asking:
         warnings += seeds.warnings
         timings["seed"] = seeds.ms
         walked, ms = self._walk(seeds.found, replace(settings, scoring=scoring), filter)
+        warnings += walked.warnings
         timings["expand"] = round(ms, 3)
         with _timed(timings, "rank"):
             ranked = rank(self._question, walked.hops, settings.top_k, reranker, warnings)
@@ -150,7 +152,8 @@ class Asking:
         )
 
     def _find_seeds(self, settings: Settings, filter: AccessFilter) -> _Seeds:
-        key = filter.key, replace(_of_the_walk(settings), beam_width=0, scoring="coverage", relations=(), hub_limit=0)
+        walks = replace(_of_the_walk(settings), beam_width=0, scoring="coverage", relations=(), hub_limit=0)
+        key = filter.key, replace(walks, llm_filter=False)
         if key not in self._seeds:
             began, warnings = time.perf_counter(), list[str]()
             seeder = Seeder(
@@ -172,9 +175,15 @@ class Asking:
         if key not in self._walks:
             looks = self._looks.setdefault((filter.key, replace(key[1], beam_width=0)), {})
             reader = self._sources.store
-            going = walk(reader, seeds, filter, settings, self._coverage, self._vector, looks)
+            going = walk(
+                reader, seeds, filter, settings, self._coverage, self._vector, looks, self._llm_filter(settings)
+            )
             self._walks[key] = _Walks(going=going, coverage=self._coverage)
         return self._walks[key].hops(settings.max_hops)
+
+    def _llm_filter(self, settings: Settings) -> LlmFilter | None:
+        llm = self._sources.llm
+        return LlmFilter(llm=llm, question=self._question) if settings.llm_filter and llm is not None else None
 
 
 def _of_the_walk(settings: Settings) -> Settings:

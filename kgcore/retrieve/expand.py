@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kgcore.errors import ModelError
 from kgcore.filters import AccessFilter
 from kgcore.names import FUNCTION_WORDS, fold
 from kgcore.retrieve.alias import find_aliases
@@ -23,6 +24,7 @@ from kgcore.retrieve.beam import (
     looked_at,
     options_of,
 )
+from kgcore.retrieve.llm_filter import READ, LlmFilter
 from kgcore.retrieve.render import match_text
 from kgcore.retrieve.score import EXPLAINED, Array, Coverage
 from kgcore.store.protocol import GraphReader
@@ -47,7 +49,8 @@ CUT_SHOWN = 200
 class Look:
     """What a hop found before the beam. It follows from what the hops before kept, whatever the beam's width.
 
-    `ms` is how long it took beside covering texts.
+    `passed` is how many of the first options may be kept: all, unless a chat model's filter let fewer pass. `ms` is how
+    long it took beside covering texts.
     """
 
     aliases: tuple[Alias, ...]
@@ -56,6 +59,8 @@ class Look:
     facts: Facts
     options: Sequence[Option]
     worse: Sequence[Option]
+    passed: int
+    warnings: tuple[str, ...]
     ms: float
 
 
@@ -74,6 +79,7 @@ class Walk:
     words: tuple[Word, ...]
     looked: Mapping[str, Looked]
     texts: frozenset[str]
+    warnings: tuple[str, ...] = ()
     saved: float = 0.0
 
 
@@ -85,6 +91,7 @@ def walk(
     coverage: Coverage,
     vector: Vector | None,
     looks: Looks | None = None,
+    llm_filter: LlmFilter | None = None,
 ) -> Iterator[Walk]:
     """The walk as it stands after each hop from the seeds, one store call each, for as long as there is something to
     walk on from; at least one, without hops where there is no seed. Raises StoreError.
@@ -94,7 +101,9 @@ def walk(
     `hub_limit` visible edges. With `settings.aliases` a hop starts from the aliases of what was reached too, each as if
     the path that reached the other had led there. Ties break by fact id.
 
-    `looks` remembers what hops looked at, between walks that differ in nothing but how many hops and how wide.
+    `llm_filter` reads the best of each hop, and only what it lets pass is kept; if it fails, the beam's order stands
+    and a warning says so. `looks` remembers what hops looked at, between walks that differ in nothing but how many hops
+    and how wide.
     """
     looks = {} if looks is None else looks
     limit = max(SHORTLIST, settings.beam_width + SHORTLIST_MARGIN)
@@ -122,15 +131,16 @@ def walk(
         known_look = (limit, kept_ids) in looks
         if not known_look:
             looks[limit, kept_ids] = _look(
-                reader, frontier, kept_ids, filter, settings, coverage, vector, limit, visited
+                reader, frontier, kept_ids, filter, settings, coverage, vector, limit, visited, llm_filter
             )
         look = looks[limit, kept_ids]
         for alias in look.aliases:
             visited.add(alias.entity_id)
             roots.setdefault(alias.entity_id, roots.get(alias.of_id, coverage.nothing()))
         facts, expansion = look.facts, look.expansion
-        kept, cut = look.options[: settings.beam_width], look.options[settings.beam_width :]
-        lost: list[tuple[Option, Fate]] = [(o, "beam_cut") for o in cut] + [(o, "duplicate") for o in look.worse]
+        kept = look.options[: min(settings.beam_width, look.passed)]
+        lost: list[tuple[Option, Fate]] = [(o, "beam_cut") for o in look.options[len(kept) : look.passed]]
+        lost += [(o, "llm_cut") for o in look.options[look.passed :]] + [(o, "duplicate") for o in look.worse]
         lost.sort(key=lambda pair: by_score(pair[0]))
         fates: list[tuple[Option, Fate]] = [(o, "kept") for o in kept]
         ranks = {option.fact_id: rank for rank, option in enumerate(look.options, 1)}
@@ -157,6 +167,7 @@ def walk(
             words=_explained_words(coverage.words, reached),
             looked={**so_far.looked, **looked_at(facts)},
             texts=so_far.texts.union(match_text(found.edge) for found in expansion.edges),
+            warnings=(*so_far.warnings, *look.warnings),
             saved=so_far.saved + look.ms * known_look,
         )
         yield so_far
@@ -172,6 +183,7 @@ def _look(
     vector: Vector | None,
     limit: int,
     visited: Set[str],
+    llm_filter: LlmFilter | None,
 ) -> Look:
     began, covering = time.perf_counter(), coverage.ms
     aliases: tuple[Alias, ...] = ()
@@ -195,8 +207,31 @@ def _look(
     )
     facts = facts_of(expansion, open_nodes, coverage, vector)
     options, worse = options_of(facts, open_nodes, coverage, settings.scoring)
+    passed, warnings = len(options), tuple[str, ...]()
+    if llm_filter is not None and options:
+        try:
+            options, passed = _pass(options, facts, llm_filter)
+        except ModelError as error:
+            warnings = (f"The chat model's filter failed at hop {len(kept_ids) + 1}: the beam's order stands. {error}",)
     ms = (time.perf_counter() - began) * 1000 - (coverage.ms - covering)
-    return Look(aliases=aliases, hubs=hubs, expansion=expansion, facts=facts, options=options, worse=worse, ms=ms)
+    return Look(
+        aliases=aliases,
+        hubs=hubs,
+        expansion=expansion,
+        facts=facts,
+        options=options,
+        worse=worse,
+        passed=passed,
+        warnings=warnings,
+        ms=ms,
+    )
+
+
+def _pass(options: Sequence[Option], facts: Facts, llm_filter: LlmFilter) -> tuple[list[Option], int]:
+    """The options, those first that the filter lets pass, and how many these are."""
+    passed = llm_filter.passed([match_text(facts.best[option.fact_id]) for option in options[:READ]])
+    first = [option for i, option in enumerate(options) if i in passed]
+    return first + [option for i, option in enumerate(options) if i not in passed], len(first)
 
 
 def _words(coverage: Coverage) -> list[str]:

@@ -24,7 +24,7 @@ class KnowledgeGraphRetriever:
 
     `filters` is the locked filter: AND-ed with every caller's, and shown nowhere. `scoring` is `coverage` or
     `edge`. `beam_width` defaults to `top_k // max_hops`. Raises ConfigError for settings out of bounds and for
-    `summarize` without an `llm`, FilterError for a bad locked filter.
+    `summarize` or `llm_filter` without an `llm`, FilterError for a bad locked filter.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class KnowledgeGraphRetriever:
         scoring: Scoring = "coverage",
         hub_limit: int = 500,
         aliases: bool = True,
+        llm_filter: bool = False,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -62,6 +63,7 @@ class KnowledgeGraphRetriever:
             "scoring": scoring,
             "hub_limit": hub_limit,
             "aliases": aliases,
+            "llm_filter": llm_filter,
             "summarize": summarize,
             "seed_mode": "query" if seed_by_query else "auto",
         }
@@ -84,6 +86,7 @@ class KnowledgeGraphRetriever:
         summarize: bool | None = None,
         hub_limit: int | None = None,
         aliases: bool | None = None,
+        llm_filter: bool | None = None,
         document_reranker: Reranker | None = None,
     ) -> Retrieval:
         """Facts, passages and the trace for one question.
@@ -102,6 +105,7 @@ class KnowledgeGraphRetriever:
             "summarize": summarize,
             "hub_limit": hub_limit,
             "aliases": aliases,
+            "llm_filter": llm_filter,
             "entities": entities,
             "entity_ids": entity_ids,
             "entity_types": entity_types,
@@ -195,4 +199,5 @@ _ARGUMENTS = (
     "summarize",
     "hub_limit",
     "aliases",
+    "llm_filter",
 )

@@ -139,6 +139,8 @@ def _in_candidate(
         yield f"{place}.entity_id", "the fact has other ends"
     if (candidate.rank == 0) != (is_hub or candidate.fate == "duplicate"):
         yield f"{place}.rank", "only duplicates and hubs have none"
+    if candidate.fate == "llm_cut" and not trace.settings.llm_filter:
+        yield f"{place}.fate", "no chat model read the candidates"
     if len(set(fact.source_doc_ids)) < len(fact.source_doc_ids):
         yield f"{place}.fact.source_doc_ids", "a document is there twice"
     yield from _in_counts(place, rank=candidate.rank, degree=candidate.degree)

@@ -29,7 +29,7 @@ def resolve(
     auto = values["beam_width"] is None
     known = {**values, "beam_width": 1} if auto else values
     check_numbers(known)
-    for name in ("summarize", "seed_mode"):
+    for name in ("summarize", "llm_filter", "seed_mode"):
         if values[name] in (True, "llm") and not has_llm:
             raise no_chat_model(f"{name}={values[name]!r}", name)
     beam = auto_beam(values["top_k"], values["max_hops"]) if auto else values["beam_width"]
@@ -56,7 +56,7 @@ def check_numbers(values: Mapping[str, Any]) -> None:
     for name, allowed in _WORDS.items():
         if values[name] not in allowed:
             raise ConfigError(f"{name} is {values[name]!r}.", remedy=f"Use one of {', '.join(allowed)}.", field=name)
-    for name in ("summarize", "aliases"):
+    for name in ("summarize", "aliases", "llm_filter"):
         if not isinstance(values[name], bool):
             raise ConfigError(f"{name} is {values[name]!r}.", remedy="Give true or false.", field=name)
 

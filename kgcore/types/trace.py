@@ -12,7 +12,7 @@ from kgcore.types.reading import Document
 Scoring = Literal["coverage", "edge"]
 SeedMode = Literal["auto", "mentions", "query", "llm"]
 FoundBy = Literal["id", "name", "mention", "vector"]
-Fate = Literal["kept", "beam_cut", "hub", "duplicate", "reranked_out", "top_k_cut"]
+Fate = Literal["kept", "beam_cut", "hub", "duplicate", "llm_cut", "reranked_out", "top_k_cut"]
 
 NO_NEW_WORDS = 0.01
 """A fact that adds less than this to its path's score explains nothing new."""
@@ -90,8 +90,9 @@ class Candidate:
     `chain` is the path of fact ids from a seed, this one last. `rank` counts from 1 among the hop's
     distinct facts: it is also the smallest beam width that keeps it, earlier hops as they were. It is 0
     for a duplicate (a worse path to a fact of this hop) and for a hub (a kept fact whose far end has
-    too many edges to be expanded; it stands in the hop that would have expanded it). `gain` is what the
-    fact adds to its path's score. `degree` is the far end's visible degree.
+    too many edges to be expanded; it stands in the hop that would have expanded it). After a chat model's
+    filter those that passed come first, and no width keeps the others. `gain` is what the fact adds to its
+    path's score. `degree` is the far end's visible degree.
     """
 
     hop: int
@@ -150,7 +151,8 @@ class Settings:
     """What a run was asked for, every value resolved. `filters` is the caller's own; locked ones are not here.
 
     `entity_types` are those that a model was to find in the question; empty for all that it may. With `aliases` the
-    walk goes on from entities whose name is part of a reached one's too.
+    walk goes on from entities whose name is part of a reached one's too. With `llm_filter` a chat model reads the best
+    candidates of each hop, and none that it does not let pass is kept (`llm_cut`).
     """
 
     max_hops: int
@@ -168,6 +170,7 @@ class Settings:
     filters: Mapping[str, Any] | None = None
     beam_auto: bool = False
     aliases: bool = True
+    llm_filter: bool = False
     reranker: str | None = None
 
 

@@ -15,6 +15,7 @@ _LABELS = {
     "seed_mode": "Seeds from",
     "hub_limit": "Hub limit",
     "aliases": "Aliases",
+    "llm_filter": "LLM filter",
     "reranker": "Reranker",
 }
 
@@ -23,13 +24,25 @@ _LABELS = {
 class Diff:
     """`changes` names each setting that differs, `Hops 2→3`; `entered` and `left` are of the results' facts.
 
-    `left` holds the candidates of the run `before`, in its order.
+    `left` holds the candidates of the run `before`, in its order. `sides` names the two runs, the run `before` last,
+    where neither came after the other.
     """
 
     before: Trace
     changes: tuple[str, ...]
     entered: frozenset[str]
     left: tuple[Candidate, ...]
+    sides: tuple[str, str] | None = None
+
+    @property
+    def told_entered(self) -> str:
+        """What a picture says of a fact or an entity that entered."""
+        return f"only {self.sides[0]} finds it" if self.sides else "new in the result"
+
+    @property
+    def told_left(self) -> str:
+        """What it says of a fact that left."""
+        return f"only {self.sides[1]} finds it" if self.sides else "left the result"
 
     @property
     def summary(self) -> str:
@@ -39,8 +52,8 @@ class Diff:
         return f"{what or 'Same settings'}: {' '.join(counts) or 'same facts'}"
 
 
-def diff(before: Trace, after: Trace) -> Diff:
-    """From one run to another. Facts are compared by identity, never by text."""
+def diff(before: Trace, after: Trace, sides: tuple[str, str] | None = None) -> Diff:
+    """From one run to another, or of two `sides`. Facts are compared by identity, never by text."""
     old, new = set(before.result), set(after.result)
     by_id = {c.fact.id: c for hop in before.hops for c in hop.candidates if c.fate == "kept"}
     return Diff(
@@ -48,6 +61,7 @@ def diff(before: Trace, after: Trace) -> Diff:
         changes=tuple(_changes(before, after)),
         entered=frozenset(new - old),
         left=tuple(by_id[fact_id] for fact_id in before.result if fact_id not in new),
+        sides=sides,
     )
 
 
@@ -59,7 +73,7 @@ def _changes(before: Trace, after: Trace) -> Iterable[str]:
         yield f"Hops {a.max_hops}→{b.max_hops}"
     if (a.beam_width, a.beam_auto) != (b.beam_width, b.beam_auto):
         yield f"Beam {_beam(a, b)}"
-    for name in ("top_k", "scoring", "seed_mode", "hub_limit", "aliases", "reranker"):
+    for name in ("top_k", "scoring", "seed_mode", "hub_limit", "aliases", "llm_filter", "reranker"):
         old, new = getattr(a, name), getattr(b, name)
         if old != new:
             yield f"{_LABELS[name]} {_shown(old)}→{_shown(new)}"

@@ -95,3 +95,16 @@ def test_without_a_model_a_link_cannot_ask_for_one(opened: Open) -> None:
     assert not at.error
     assert at.selectbox(key="seed_mode").value == "auto"
     assert drawn(at, "evidence")["evidence"]["facts"]
+
+
+def test_the_model_can_read_each_hops_candidates(opened: Open, server: ChatServer) -> None:
+    server.say('{"numbers": [1]}')
+    at = opened(q=QUESTION, seed_mode="Names in the question", hops="1", llm_filter="true")
+    assert at.toggle(key="llm_filter").value is True
+    fates = {row["fate"] for row in drawn(at, "evidence")["evidence"]["trace"]["candidates"]}
+    assert len(facts(at)) == 1 and "llm_cut" in fates
+
+
+def test_without_a_model_a_link_cannot_ask_for_its_filter(opened: Open) -> None:
+    at = opened(q=QUESTION, llm_filter="true")
+    assert at.toggle(key="llm_filter").disabled and facts(at) and not at.error
