@@ -14,6 +14,7 @@ from ui.more import history
 from ui.picture import Picture, picture, tidy
 from ui.runs import Run, SavedRun
 from ui.visit import visit
+from ui.why import why_popover
 
 VIEW = "ask"
 
@@ -53,12 +54,14 @@ def ask() -> None:
         return
     drawn = picture(run.retrieval, base=memory.base, live=True) if run else None
     with chips:
-        chips_row(run, drawn, request, stale=fault is not None, store=graph.store, filter=retriever.filter)
+        why_slot = chips_row(run, drawn, request, stale=fault is not None, store=graph.store, filter=retriever.filter)
     with body:
         if run and drawn:
             show(run, drawn, retriever)
         elif not question:
             states.empty(here.visible, graph.store, retriever.filter)
+    with why_slot:  # last: it may walk for long
+        why_popover(run, retriever)
 
 
 def show(run: Run, drawn: Picture, retriever: KnowledgeGraphRetriever) -> None:

@@ -5,6 +5,7 @@ export function el(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") element.style.cssText = value; // a page may forbid the attribute
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false && child !== ""));
@@ -32,6 +33,13 @@ export function refill(container, ...children) {
   const at = [...container.querySelectorAll("button")].indexOf(focused);
   container.replaceChildren(...children);
   if (at >= 0) container.querySelectorAll("button")[at]?.focus({ preventScroll: true });
+}
+
+/** Scrolls `pane` the least that brings `element` into its sight; what is around it stays where it is. */
+export function reveal(element, pane) {
+  const [inner, outer] = [element, pane].map((one) => one.getBoundingClientRect());
+  if (inner.top < outer.top) pane.scrollTop += inner.top - outer.top;
+  else if (inner.bottom > outer.bottom) pane.scrollTop += Math.min(inner.bottom - outer.bottom, inner.top - outer.top);
 }
 
 /** Makes `element` reach from where it stands to the foot of the window; returns what undoes it. */

@@ -1,6 +1,6 @@
 // The list of facts, and under it what the beams just missed.
 
-import { button, el, hopMark, name } from "./dom.js";
+import { button, el, hopMark, name, reveal } from "./dom.js";
 
 const ROWS_AT_ONCE = 100;
 const FATES = { reranked_out: "cut by the reranker", top_k_cut: "cut by top k" };
@@ -202,11 +202,11 @@ export class FactList {
       row.querySelector(".chain")?.remove();
       if (!selected) continue;
       if (!item.classList.contains("left")) row.append(this.chain(this.byId.get(fact)));
-      item.scrollIntoView({ block: "nearest" });
+      reveal(item, this.list.parentNode);
     }
   }
 
-  /** The path that led to a fact, with the score at each of its steps. */
+  /** The path that led to a fact, with the score at each of its steps and the words that it newly explains. */
   chain(fact) {
     const path = fact.chain.map((id) => this.byId.get(id)).filter(Boolean);
     const step = (one, at) => [
@@ -214,6 +214,7 @@ export class FactList {
       " ▸ ",
       el("span", { class: "relation" }, name(one.relation)),
       ` ${one.score.toFixed(3)}`,
+      one.words.length > 0 && el("span", { class: "quiet" }, one.words.map((word) => [" +", name(word)])),
     ];
     return el(
       "span",

@@ -31,8 +31,9 @@ def chips_row(
     stale: bool,
     store: GraphStore,
     filter: AccessFilter,
-) -> None:
-    """Seeds to remove and add, conditions to remove, the size of the answer, and what it changed."""
+) -> DeltaGenerator:
+    """Seeds to remove and add, conditions to remove, the size of the answer, and what it changed; gives the place for
+    asking why something is missing."""
     with _row():
         trace = run.retrieval.trace if run else None
         with _chosen():
@@ -40,9 +41,11 @@ def chips_row(
             _conditions(request)
         with st.popover("Add", key="seed_popover", help="Start the walk from another entity too"):
             _search(tuple(seed.entity_id for seed in trace.seeds) if trace else (), store, filter)
+        why = st.container(width="content")
         if run and drawn:
             _size(run, stale=stale)
             _change(drawn)
+    return why
 
 
 def saved_row(saved: SavedRun) -> None:

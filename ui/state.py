@@ -86,7 +86,7 @@ def open_with(example: Mapping[str, Any] | None, left: Request | None) -> None:
 
 
 def _follow_link(*, linked: bool) -> None:
-    """Controls follow a link by themselves; the seeds, which no control holds, where the link has others than we put."""
+    """Controls follow a link by themselves; the seeds, which none holds, where the link has others than were put."""
     seeds = st.query_params.get_all(_SEEDS)
     if linked and seeds != st.session_state.get(_PUT, seeds):
         set_seeds(tuple(seeds))

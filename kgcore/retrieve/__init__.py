@@ -5,9 +5,11 @@ from kgcore.retrieve.graphml import facts_graphml
 from kgcore.retrieve.pipeline import KnowledgeGraphRetriever
 from kgcore.retrieve.script import run_script
 from kgcore.retrieve.summarize import answered
+from kgcore.retrieve.why import WhyNot
 
 __all__ = [
     "KnowledgeGraphRetriever",
+    "WhyNot",
     "answered",
     "facts_csv",
     "facts_graphml",
