@@ -9,7 +9,7 @@ const FONT = 12;
 const SMALLEST = 0.34; // the scale under which text cannot be read, and is not painted
 export const READABLE = 0.8;
 const RADIUS = 4;
-const NODE_DASHES = { near: [4, 3], left: [1.5, 2.5] };
+const NODE_DASHES = { near: [4, 3], left: [1.5, 2.5], side: [7, 3] };
 
 /** Each node's box in graph units: `{x, y, width, text, aside}`, the text cut to what the box can hold. */
 export function boxesOf(nodes, face) {
@@ -24,7 +24,7 @@ export function boxesOf(nodes, face) {
 }
 
 function boxOf(node, widthOf) {
-  const aside = node.hub && node.degree ? node.degree.toLocaleString("en") : "";
+  const aside = node.aside ?? (node.hub && node.degree ? node.degree.toLocaleString("en") : "");
   const asideWidth = aside ? widthOf(aside) + 8 : 0;
   const room = MOST - BEFORE_TEXT - AFTER_TEXT - asideWidth;
   const text = fitted(node.label, room, widthOf);
@@ -106,6 +106,7 @@ function paintFine(context, { node, box, look }, colours, alpha) {
     outline(3);
     context.stroke();
   }
+  if (node.pinned) paintPin(context, left + box.width, top, colours);
   paintMark(context, left + 13, box.y, node, colours);
   context.font = `${FONT}px ${colours.face}`;
   context.fillStyle = colours.text;
@@ -117,8 +118,19 @@ function paintFine(context, { node, box, look }, colours, alpha) {
   context.fillText(box.aside, left + box.width - AFTER_TEXT, box.y + 0.5);
 }
 
-function paintMark(context, x, y, { hop, alias }, colours) {
-  const digit = alias ? "≈" : hop > 0 ? String(hop) : "";
+/** A tack in the corner. */
+function paintPin(context, x, y, colours) {
+  context.fillStyle = colours.text;
+  context.strokeStyle = colours.background;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(x - 2, y + 2, 5, 0, 2 * Math.PI);
+  context.stroke();
+  context.fill();
+}
+
+function paintMark(context, x, y, { hop, alias, mark }, colours) {
+  const digit = mark ?? (alias ? "≈" : hop > 0 ? String(hop) : "");
   context.fillStyle = colours.hops[hop];
   context.beginPath();
   if (!digit) {

@@ -1,6 +1,6 @@
 // The evidence component: facts, sources and the trace in tabs, and the source that is always open beneath.
 
-import { applyTheme, button, el, fillHeight, refill } from "./dom.js";
+import { applyTheme, button, el, fillHeight, refill, reveal } from "./dom.js";
 import { FactList } from "./facts.js";
 import { listenForKeys } from "./keys.js";
 import { openDocument, sourceList, sourcePane } from "./sources.js";
@@ -63,7 +63,8 @@ class EvidencePanel {
     else this.trace.renderInto(this.pane);
     const open = (document) => openDocument(this.box, document, this.data, this.view);
     refill(this.source, ...sourcePane(this.data, this.view, this.facts.active, this.why, open));
-    if (!this.source.querySelector("details[open]")) this.source.querySelector("mark")?.scrollIntoView({ block: "nearest" });
+    const said = this.source.querySelector("mark");
+    if (said && !this.source.querySelector("details[open]")) reveal(said, said.closest(".body"));
   }
 
   renderTabs() {

@@ -3,7 +3,7 @@
 import { HEIGHT } from "./boxes.js";
 
 const CLEAR = "rgba(0, 0, 0, 0)";
-const DASHES = { near: [6, 4], left: [1, 4], alias: [2, 3] };
+const DASHES = { near: [6, 4], left: [1, 4], side: [10, 4], alias: [2, 3] };
 const ARROWS_FROM = 0.4; // the scale from which arrows can be seen
 const LABELS_FROM = 0.45;
 const ARROW = 9;

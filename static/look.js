@@ -10,7 +10,7 @@ export function indexOf(data) {
     if (edge.to !== edge.from) edgesAt.get(edge.to).push(edge);
   }
   const inResult = endsOf(data.edges.filter((edge) => edge.inResult));
-  return { nodes, edges, edgesAt, inResult };
+  return { nodes, edges, edgesAt, inResult, gone: data.sides ? "side" : "left" };
 }
 
 /** What is to be seen: a look an edge and a node, by id. What has none is not shown. */
@@ -19,7 +19,7 @@ export function sceneOf(index, view) {
   const atNode = view.state.node !== null;
   const edges = new Map();
   for (const edge of index.edges.values()) {
-    const look = edgeLook(edge, view, chain, atNode);
+    const look = edgeLook(edge, view, chain, atNode, index.gone);
     if (look) edges.set(edge.id, look);
   }
   const onChain = new Set();
@@ -32,7 +32,7 @@ export function sceneOf(index, view) {
   const nodes = new Map();
   for (const node of index.nodes.values()) {
     const reached = !node.near && !node.left && !node.alias && view.reaches(node.hop);
-    if (reached || touched.has(node.id)) nodes.set(node.id, nodeLook(node, view, onChain.has(node.id), index.inResult.has(node.id)));
+    if (reached || touched.has(node.id)) nodes.set(node.id, nodeLook(node, view, onChain.has(node.id), index));
   }
   return { edges, nodes };
 }
@@ -43,7 +43,7 @@ function chainOf(index, { fact, node, near }) {
   return (index.edgesAt.get(node) ?? []).filter((edge) => (near || !edge.near) && !edge.gone).map((edge) => edge.id);
 }
 
-function edgeLook(edge, view, chain, atNode) {
+function edgeLook(edge, view, chain, atNode, gone) {
   const onChain = chain.has(edge.id);
   const wanted = !edge.gone && (!edge.near || view.state.near || onChain);
   const left = edge.left && view.atResult;
@@ -52,20 +52,20 @@ function edgeLook(edge, view, chain, atNode) {
   return {
     onChain,
     width: !onChain ? (edge.alias ? 2 : 1.5) : atNode ? 2.5 : 4,
-    dashes: left ? "left" : edge.near ? "near" : edge.alias ? "alias" : null,
+    dashes: left ? gone : edge.near ? "near" : edge.alias ? "alias" : null,
     faded: !onChain && (cut || chain.size > 0),
-    labelled: edge.alias || (onChain && !atNode),
+    labelled: edge.alias || (onChain && (!atNode || view.labelled)),
     entered: edge.entered,
   };
 }
 
-function nodeLook(node, view, onChain, inResult) {
+function nodeLook(node, view, onChain, { inResult, gone }) {
   const picked = view.state.node === node.id;
-  const cut = view.atResult && (node.hop > 0 || node.alias) && !node.near && !node.left && !inResult && !onChain;
+  const cut = view.atResult && (node.hop > 0 || node.alias) && !node.near && !node.left && !inResult.has(node.id) && !onChain;
   return {
     picked,
     width: picked ? 3.5 : onChain ? 2.5 : 1.5,
-    dashes: node.left ? "left" : node.near ? "near" : null,
+    dashes: node.left ? gone : node.near ? "near" : null,
     faded: cut,
     entered: node.entered,
   };

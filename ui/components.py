@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
+from kgcore.viz.bundle import STATIC
 from ui.picture import Picture
-
-STATIC = Path(__file__).parent.parent / "static"
 
 # The scripts are modules that import each other, so they are served as files and only called from here.
 _CALL = """
@@ -31,6 +29,11 @@ def graph(drawn: Picture, *, view: str, on_action: Action) -> None:
 def evidence(drawn: Picture, *, view: str, on_action: Action) -> None:
     """Facts, sources and trace of a run."""
     _show("evidence", {"view": view, "run": drawn.run, "evidence": drawn.evidence}, on_action)
+
+
+def explored(drawn: dict[str, Any], *, on_action: Action) -> None:
+    """A picture that a person explores."""
+    _show("browse", {"view": "browse", **drawn}, on_action)
 
 
 def _show(name: str, data: dict[str, Any], on_action: Action) -> None:

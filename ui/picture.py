@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgcore.types import Retrieval
-from kgcore.viz import Diff, diff, evidence_payload, graph_payload
+from kgcore.viz import Diff, diff, evidence_payload, graph_payload, run_payload
 from ui import state
 from ui.resources import digest
 from ui.runs import Run, Runs, runs
@@ -22,10 +22,13 @@ class Picture:
     diff: Diff | None
 
 
-def picture(retrieval: Retrieval, *, base: Run | None, live: bool) -> Picture:
-    """A run as it is drawn. One that is not `live`, a saved one, can be looked at but not walked on from."""
+def picture(retrieval: Retrieval, *, base: Run | None, live: bool, sides: tuple[str, str] | None = None) -> Picture:
+    """A run as it is drawn. One that is not `live`, a saved one, can be looked at but not walked on from.
+
+    With `sides` it and its base are two of one kind, and called so.
+    """
     memory = runs()
-    asked = retrieval, base.retrieval if base else None, state.layout(), live
+    asked = retrieval, base.retrieval if base else None, state.layout(), live, sides
     if memory.drawn is None or not _same(memory.drawn[0], asked):
         memory.drawn = asked, _draw(memory, *asked)
     drawn: Picture = memory.drawn[1]
@@ -39,24 +42,23 @@ def tidy() -> None:
     memory.drawn = None
 
 
-def _draw(memory: Runs, retrieval: Retrieval, base: Retrieval | None, layout: state.Layout, live: bool) -> Picture:
+def _draw(
+    memory: Runs,
+    retrieval: Retrieval,
+    base: Retrieval | None,
+    layout: state.Layout,
+    live: bool,
+    sides: tuple[str, str] | None,
+) -> Picture:
     trace = retrieval.trace
     subject = digest([memory.scope[:2], trace.question, live])
-    change = diff(base.trace, trace) if base is not None else None
+    change = diff(base.trace, trace, sides) if base is not None else None
     known = memory.layouts.get((subject, layout))
     graph, memory.layouts[subject, layout] = graph_payload(retrieval, known, diff=change, layout=layout)
     evidence = evidence_payload(retrieval, change)
-    run = {
-        "id": digest([subject, graph, evidence]),
-        "subject": subject,
-        "facts": [fact["id"] for fact in (*evidence["facts"], *evidence["near"])],
-        "nodes": [node["id"] for node in graph["nodes"] if not node["left"]],
-        "top": trace.result[0] if trace.result else None,
-        "lastStep": len(trace.hops) + 1,
-        "live": live,
-    }
+    run = run_payload(trace, graph, evidence, subject=subject, live=live)
     return Picture(run=run, graph=graph, evidence=evidence, diff=change)
 
 
 def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    return all(a is b or (isinstance(a, str | bool) and a == b) for a, b in zip(one, other, strict=True))
+    return all(a is b or (isinstance(a, str | bool | tuple) and a == b) for a, b in zip(one, other, strict=True))

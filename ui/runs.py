@@ -37,7 +37,8 @@ class SavedRun:
 class Runs:
     """All of one scope. `past` and `history` have the newest last; `layouts` is by subject and kind.
 
-    `tuned` holds the sweeps of Tune, the one last shown at the end.
+    `tuned` holds the sweeps of Tune, the one last shown at the end; `views` what Access compared last, `audited` what
+    it counted, by locked filter.
     """
 
     scope: tuple[str, ...] = ()
@@ -50,7 +51,11 @@ class Runs:
     jobs: dict[str, Any] = field(default_factory=dict)
     layouts: dict[tuple[str, str], Any] = field(default_factory=dict)
     tuned: dict[str, Any] = field(default_factory=dict)
+    views: Any = None
+    audited: dict[str, Any] = field(default_factory=dict)
+    browsing: Any = None
     drawn: Any = None
+    page: Any = None
 
     @property
     def base(self) -> Run | None:

@@ -9,7 +9,9 @@ import streamlit as st
 
 from kgcore import KgError
 from kgcore.retrieve import facts_csv, facts_graphml, read_run, run_json, run_script
+from kgcore.retrieve.export import MAX_PAGE
 from kgcore.types import Retrieval
+from kgcore.viz import html_of
 from ui import state
 from ui.errors import show_error
 from ui.runs import Run, SavedRun, runs
@@ -27,12 +29,18 @@ def share_popover(run: Run | SavedRun | None, request: Request, *, demo: bool) -
         if run is not None and popover.open:
             with st.container(horizontal=True, gap="small"):
                 _download("Facts as CSV", facts_csv, "utf-8-sig", run.retrieval, "hopscope-facts.csv", "text/csv")
+                _download("Run as HTML", _page, "utf-8", run.retrieval, "hopscope-run.html", "text/html")
                 _download("Run as JSON", run_json, "utf-8", run.retrieval, "hopscope-run.json", "application/json")
                 _download("GraphML", facts_graphml, "utf-8", run.retrieval, "hopscope.graphml", "application/xml")
             with st.expander("Copy as Python"):
                 st.code(run_script(run.retrieval, demo=demo), language="python", wrap_lines=True, height=240)
         st.file_uploader(
-            "Open a saved run", type="json", key="saved", on_change=_open, args=(request,), max_upload_size=20
+            "Open a saved run",
+            type=["json", "html", "htm"],
+            key="saved",
+            on_change=_open,
+            args=(request,),
+            max_upload_size=MAX_PAGE // 1_000_000,
         )
         if refused := st.session_state.get(_REFUSED):
             show_error(refused)
@@ -62,6 +70,15 @@ def _download(
     """Made when the menu is opened: what is made at the click is lost when the page runs again meanwhile."""
     content = write(retrieval).encode(encoding)
     st.download_button(label, content, file_name=name, mime=mime, on_click="ignore", key=name)
+
+
+def _page(retrieval: Retrieval) -> str:
+    """Made once for each run and layout: the menu is drawn anew whenever the page runs while it is open."""
+    memory, layout = runs(), state.layout()
+    if memory.page is None or memory.page[0] is not retrieval or memory.page[1] != layout:
+        memory.page = retrieval, layout, html_of(retrieval, layout=layout)
+    page: str = memory.page[2]
+    return page
 
 
 def _open(request: Request) -> None:

@@ -1,10 +1,13 @@
-"""A run as JSON, and back: what can be saved, shared and opened again without the store. Its facts as CSV."""
+"""A run as JSON, alone or in a page, and back: what can be opened again without the store. Its facts as CSV."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
+import re
+from itertools import islice
 from typing import Any
 
 import regex
@@ -17,6 +20,8 @@ from kgcore.text import whole_characters
 from kgcore.types import Retrieval
 
 MAX_BYTES = 20_000_000
+MAX_PAGE = 3 * MAX_BYTES
+"""Of a page that holds a run, which has the picture of it too."""
 CSV_COLUMNS = (
     "rank",
     "hop",
@@ -36,6 +41,10 @@ _SAVED: TypeAdapter[Retrieval | None] = TypeAdapter(
     Retrieval | None, config=ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 )
 _REMEDY = "Open a run that Hopscope saved."
+_ELEMENT = '<script type="application/json" id="hopscope-run" data-sha256="{digest}">{text}</script>'
+_OPENED = re.compile(_ELEMENT.partition("{digest}")[0] + r'([0-9a-f]{64})">')
+# As JSON writes them: what could end a script's element or begin a comment in it, and the ends of line of a script.
+_ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 # What a spreadsheet calculates, after anything that cannot be seen; some take the full-width signs too.
 _FORMULA = regex.compile(r"[\s\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠]")
 
@@ -59,11 +68,25 @@ def run_json(result: Retrieval) -> str:
         return whole_characters(json.dumps(plain, ensure_ascii=False, indent=1))
 
 
-def read_run(text: str | bytes) -> Retrieval:
-    """A saved run. Raises IngestError with the place of the first fault; nothing is fetched by what it holds.
+def run_element(result: Retrieval) -> str:
+    """`run_json` as an element of a page, which nothing in it can end, and which says if it was changed since."""
+    text = inert(run_json(result))
+    return _ELEMENT.format(digest=_digest(text), text=text)
 
-    What it gives can be shown: it is as a walk leaves it, and not larger than one can be.
+
+def inert(text: str) -> str:
+    """JSON as the content of a page's script element: the same value, in characters that mean nothing to a page."""
+    return text.translate(_ESCAPES)
+
+
+def read_run(text: str | bytes) -> Retrieval:
+    """A saved run, from its JSON or from a page that holds it.
+
+    Raises IngestError with the place of the first fault; nothing is fetched by what it holds. What it gives can be
+    shown: it is as a walk leaves it, and not larger than one can be.
     """
+    if _is_page(text) and len(text) <= MAX_PAGE:
+        text = _run_in(text)
     if len(text) > MAX_BYTES:
         raise IngestError("The file is larger than a run can be.", remedy=_REMEDY)
     try:
@@ -106,6 +129,31 @@ def facts_csv(result: Retrieval) -> str:
         row = {"rank": rank, "hop": fact.hop, "score": fact.score, **{k: _cell(v) for k, v in texts.items()}}
         writer.writerow(row[column] for column in CSV_COLUMNS)
     return table.getvalue()
+
+
+def _is_page(text: str | bytes) -> bool:
+    """JSON begins with no `<`."""
+    start = text[:100].decode("utf-8-sig", "replace") if isinstance(text, bytes) else text[:100]
+    return start.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def _run_in(page: str | bytes) -> str:
+    """The JSON of the one run that a page holds, as it was written."""
+    text = page.decode("utf-8", "replace") if isinstance(page, bytes) else page
+    opened = [*islice(_OPENED.finditer(text), 2)]
+    if len(opened) != 1:
+        raise _not_a_run("", "It is a page that holds more than one" if opened else "It is a page that holds none")
+    found, end, _ = text[opened[0].end() :].partition("</script>")
+    if not end:
+        raise _not_a_run("", "The page ends before its run does")
+    if _digest(found) != opened[0][1]:
+        raise _not_a_run("", "Its run was changed since it was saved")
+    return found
+
+
+def _digest(text: str) -> str:
+    """The same however a file's lines end, which some ways of sending it change."""
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "replace")).hexdigest()
 
 
 def _not_a_run(place: str, fault: str) -> IngestError:

@@ -51,6 +51,8 @@ def graph_payload(
         "nodes": [_only(NODE_KEYS, node) for node in net_nodes],
         "edges": [_only(EDGE_KEYS, edge) for edge in net_edges],
     }
+    if diff and diff.sides:
+        payload["sides"] = list(diff.sides)
     return payload, laid_out
 
 
@@ -89,7 +91,7 @@ def _network(
         net.add_node(
             node.entity_id,
             label=labels[node.entity_id],
-            title=node_title(node, hub=hub, entered=entered),
+            title=node_title(node, diff, hub=hub, entered=entered),
             name=plain(node.name) or UNNAMED,
             type=plain(node.type),
             degree=node.degree,
@@ -102,13 +104,13 @@ def _network(
             x=x,
             y=y,
         )
-    curves = _Curves(layout)
+    curves = Curves(layout)
     _add_facts(net, trace, found, shown, curves, diff)
     _add_links(net, found, shown, curves, new_nodes)
     return net
 
 
-def _add_facts(net: Network, trace: Trace, found: Frontier, shown: Drawn, curves: _Curves, diff: Diff | None) -> None:
+def _add_facts(net: Network, trace: Trace, found: Frontier, shown: Drawn, curves: Curves, diff: Diff | None) -> None:
     entered_facts = diff.entered if diff else frozenset()
     left_facts = {candidate.fact.id for candidate in diff.left} if diff else set()
     gone = {candidate.fact.id for candidate in shown.left}
@@ -122,7 +124,7 @@ def _add_facts(net: Network, trace: Trace, found: Frontier, shown: Drawn, curves
             fact.target_id,
             id=fact.id,
             label=cut(plain(fact.relation)),
-            title="\n".join(_edge_lines(candidate, trace, found, **marks)),
+            title="\n".join(_edge_lines(candidate, trace, found, diff, **marks)),
             hop=candidate.hop,
             near=candidate.fate == "beam_cut",
             inResult=fact.id in found.rank,
@@ -133,7 +135,7 @@ def _add_facts(net: Network, trace: Trace, found: Frontier, shown: Drawn, curves
         )
 
 
-def _add_links(net: Network, found: Frontier, shown: Drawn, curves: _Curves, new_nodes: Container[str]) -> None:
+def _add_links(net: Network, found: Frontier, shown: Drawn, curves: Curves, new_nodes: Container[str]) -> None:
     """An edge between what was reached and each alias that the walk went on from."""
     in_result = {candidate.parent_id for candidate in shown.kept if candidate.fact.id in found.rank}
     for alias_id, link in shown.links.items():
@@ -155,7 +157,7 @@ def _add_links(net: Network, found: Frontier, shown: Drawn, curves: _Curves, new
         )
 
 
-class _Curves:
+class Curves:
     """Bends all but the first edge between two nodes, and those within a column: none hides another."""
 
     def __init__(self, layout: Layout) -> None:
@@ -175,12 +177,12 @@ class _Curves:
 
 
 def _edge_lines(
-    candidate: Candidate, trace: Trace, found: Frontier, *, entered: bool, left: bool, gone: bool
+    candidate: Candidate, trace: Trace, found: Frontier, diff: Diff | None, *, entered: bool, left: bool, gone: bool
 ) -> Iterator[str]:
     fact = candidate.fact
     yield f"{plain(fact.source)} —{plain(fact.relation)}→ {plain(fact.target)}"
-    if gone:
-        yield "left the result: this walk does not keep it"
+    if gone and diff:
+        yield diff.told_left if diff.sides else f"{diff.told_left}: this walk does not keep it"
         return
     if candidate.rank:
         yield f"hop {candidate.hop} · score {candidate.score:.3f} · rank {candidate.rank}"
@@ -190,10 +192,10 @@ def _edge_lines(
         yield f"near miss: enters at beam {candidate.rank}"
     elif fact.id not in found.rank:
         yield "kept by the beam, cut from the result"
-    if left:
-        yield "left the result"
-    if entered:
-        yield "new in the result"
+    if left and diff:
+        yield diff.told_left
+    if entered and diff:
+        yield diff.told_entered
 
 
 def _only(keys: tuple[str, ...], item: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def entered_nodes(shown: Drawn, diff: Diff) -> set[str]:
     return new - before
 
 
-def node_title(node: Node, *, hub: bool, entered: bool) -> str:
+def node_title(node: Node, diff: Diff | None = None, *, hub: bool, entered: bool) -> str:
     """A tooltip: name, type and degree, how it was reached, what is special."""
     about = [plain(node.type)] if node.type else []
     if node.degree:
@@ -73,10 +73,10 @@ def node_title(node: Node, *, hub: bool, entered: bool) -> str:
     lines = [plain(node.name), " · ".join(about), node.reached]
     if hub:
         lines.append("a hub: it has too many edges to be walked through")
-    if entered:
-        lines.append("new in the result")
-    if node.left:
-        lines.append("no longer in the result")
+    if entered and diff:
+        lines.append(diff.told_entered)
+    if node.left and diff:
+        lines.append(diff.told_left if diff.sides else "no longer in the result")
     return "\n".join(line for line in lines if line)
 
 

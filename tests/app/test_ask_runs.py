@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from kgcore.config import cache_dir
 from kgcore.retrieve.export import read_run
+from kgcore.viz import html_of
 from tests.app.conftest import Open
 from tests.app.test_ask import QUESTION, button, drawn, facts, fire
 
@@ -160,6 +161,29 @@ class TestSavedRun:
         assert at.checkbox(key="aliases").value is False
         assert drawn(at, "graph")["run"]["live"] is True
 
+    def test_opens_from_a_page(self, opened: Open) -> None:
+        at = opened(q="Who supplies Helios?")
+        page = html_of(at.session_state["runs"].shown.retrieval).encode()
+        listed = facts(at)
+        at = upload(opened(), page, "run.html")
+        assert facts(at) == listed
+        assert drawn(at, "graph")["run"]["live"] is False
+        at = upload(opened(), page.replace(b"Quillstone", b"Millstone"), "run.html")
+        assert "changed since it was saved" in at.error[0].value
+
+    def test_is_made_into_a_page_once(self, opened: Open) -> None:
+        at = fire(opened(), "graph", {"kind": "layout", "layout": "force"})
+        assert at.session_state["runs"].page is None
+        at.session_state["share_popover"] = True  # as a click opens it
+        at.run()
+        retrieval, _, page = at.session_state["runs"].page
+        assert page == html_of(at.session_state["runs"].shown.retrieval, layout="force")
+        at.session_state["share_popover"] = True
+        assert at.run().session_state["runs"].page[2] is page
+        at = hops(at, 1)
+        at.session_state["share_popover"] = True
+        assert at.run().session_state["runs"].page[0] is not retrieval
+
     def test_gives_way_to_another_request(self, opened: Open) -> None:
         at = opened()
         at = hops(upload(at, saved(at)), 1)
@@ -181,7 +205,7 @@ class TestSavedRun:
         at.session_state["share_popover"] = True  # as a click opens it
         at.run()
         labels = {download.label for download in at.get("download_button")}
-        assert labels == {"Facts as CSV", "Run as JSON", "GraphML"}
+        assert labels == {"Facts as CSV", "Run as HTML", "Run as JSON", "GraphML"}
 
     def test_shows_its_own_contents_and_nothing_of_this_graph(self, opened: Open) -> None:
         at = opened(q="Who supplies Helios?")

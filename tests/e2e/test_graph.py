@@ -286,8 +286,9 @@ class TestKeyboard:
                 break
             names.append(at)
         assert all(outline != "none" for _, outline in names)
-        assert [name for name, _ in names][-8:] == [
+        assert [name for name, _ in names][-9:] == [
             "Add as seed",
+            "Browse",
             "near miss",
             "Find in the graph",
             "Show the whole graph",

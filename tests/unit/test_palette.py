@@ -17,6 +17,8 @@ THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="
 LEAST_CONTRAST = {"light": 4.0, "dark": 6.2}
 TOLD_APART = 12.0
 """CIE76 distance in Lab; about 2.3 is just noticeable side by side."""
+TYPES_TOLD_APART = 10.0
+"""There are nine, and each has a letter too."""
 
 # Machado, Oliveira and Fernandes 2009, severity 1.0, on linear RGB.
 SIGHT = {
@@ -79,3 +81,20 @@ def test_hops_are_told_apart(scheme: str, sight: str) -> None:
 def test_a_digit_is_readable_on_its_colour(scheme: str) -> None:
     background = linear(THEME[scheme]["backgroundColor"])
     assert all(contrast(colour, background) >= LEAST_CONTRAST[scheme] for colour in palette(scheme)[1:])
+
+
+def type_colours(scheme: str) -> list[Colour]:
+    rule = re.search(r"\.browse\.dark \{(.*?)\}" if scheme == "dark" else r"\.browse \{(.*?)\}", CSS, re.DOTALL)
+    assert rule
+    return [linear(code) for code in re.findall(r"--type-(?:\d|rest): (#[0-9a-f]{6})", rule[1])]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("sight", SIGHT)
+def test_types_are_told_apart_and_their_letters_readable(scheme: str, sight: str) -> None:
+    background = linear(THEME[scheme]["backgroundColor"])
+    colours = type_colours(scheme)
+    assert len(colours) == 9
+    assert min(contrast(colour, background) for colour in colours) >= LEAST_CONTRAST[scheme]
+    seen = [lab(SIGHT[sight] @ colour) for colour in colours]
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > TYPES_TOLD_APART
