@@ -108,12 +108,13 @@ def _facts(one: Retrieval, other: Retrieval) -> None:
     for (title, facts), place in zip(columns.items(), places, strict=True):
         with place.container(key=f"tune_{title.lower().replace(' ', '_')}"):
             st.markdown(f"**{title}** {len(facts)}")
-            lines = [f"- {_said(fact)}" for fact in facts[:SHOWN]]
+            lines = [f"- {said(fact)}" for fact in facts[:SHOWN]]
             lines += [f"- and {len(facts) - SHOWN:,} more"] * (len(facts) > SHOWN)
             st.markdown("\n".join(lines) or "None.")
 
 
-def _said(fact: Fact) -> str:
+def said(fact: Fact) -> str:
+    """A fact in one line, as Markdown."""
     source, target = (escaped(cut(plain(name), _NAME)) for name in (fact.source, fact.target))
     relation = escaped(cut(plain(fact.relation), _NAME))
     return f"{source} {relation} {target} · hop {fact.hop} · {fact.score:.3f}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from ui import identity
+
 _up = False
 
 
@@ -15,6 +17,9 @@ def put_up(*, signed_in: bool, administrator: bool) -> StreamlitPage:
     pages = [
         st.Page("pages/ask.py", title="Ask", url_path="ask", default=True),
         st.Page("pages/tune.py", title="Tune", url_path="tune"),
+        st.Page("pages/browse.py", title="Browse", url_path="browse"),
+        # For others there is no such page: not even its address is known.
+        *[st.Page("pages/access.py", title="Access", url_path="access")] * administrator,
         st.Page(
             "pages/settings.py",
             title="Settings",
@@ -30,7 +35,8 @@ def need() -> None:
     """Runs the page again within its frame if it has none.
 
     Of a server on which nobody has opened `app.py` yet, Streamlit runs the page that is asked for first by itself.
+    It must know for that moment what `app.py`, which comes next, will: a page that is not there then is not found.
     """
     if not _up:
-        put_up(signed_in=False, administrator=False)
+        put_up(signed_in=False, administrator=identity.administrates())
         st.rerun()

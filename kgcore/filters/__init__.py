@@ -1,8 +1,8 @@
 """Filters: one grammar, one tree, one compiler a store."""
 
-from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, AccessFilter
+from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, AccessFilter, access_field
 from kgcore.filters.grammar import And, Comparison, Node, Nothing, Or, comparisons, filter_dict, parse_filter
-from kgcore.filters.template import Template
+from kgcore.filters.template import Place, Template
 
 __all__ = [
     "DEFAULT_ACCESS_FIELDS",
@@ -12,7 +12,9 @@ __all__ = [
     "Node",
     "Nothing",
     "Or",
+    "Place",
     "Template",
+    "access_field",
     "comparisons",
     "filter_dict",
     "parse_filter",

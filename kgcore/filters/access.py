@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kgcore.errors import ConfigError
 from kgcore.filters.grammar import And, Comparison, Node, comparisons, filter_dict, parse_filter, without_fields
 
 DEFAULT_ACCESS_FIELDS = frozenset({"allowed_principals"})
@@ -69,3 +70,11 @@ class AccessFilter:
         """The fields that the caller's filter names, each once, in order."""
         found: list[Comparison] = list(comparisons(self.caller)) if self.caller is not None else []
         return tuple(dict.fromkeys(c.field for c in found))
+
+
+def access_field(field: str, access_fields: frozenset[str]) -> str:
+    """The field itself, if it is one of these. Raises ConfigError."""
+    if field in access_fields:
+        return field
+    listed = ", ".join(sorted(access_fields)) or "none"
+    raise ConfigError(f"{field!r} is not an access field.", remedy=f"Name one of them: {listed}.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,16 @@ class _Denied(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a claim stands: the field that is compared with it, the text put before it, and whether it may be many."""
+
+    claim: str
+    field: str
+    prefix: str
+    many: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Template:
     """A locked filter with places for claims: `claims` it needs, `fields` it compares. Without claims it is fixed."""
 
@@ -34,6 +44,11 @@ class Template:
     fields: frozenset[str]
     text: str = field(repr=False)
     """The filter as JSON: whom it names is nobody's to read."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where its claims stand, in the filter's order."""
+        return tuple(_places(json.loads(self.text)))
 
     @classmethod
     def parse(cls, setting: object) -> Template:
@@ -60,6 +75,16 @@ class Template:
         except (_Denied, FilterError):
             return None
         return filled
+
+
+def _places(node: Mapping[str, Any]) -> Iterator[Place]:
+    for condition in node.get("conditions", ()):
+        yield from _places(condition)
+    value = node.get("value")
+    takes_list = isinstance(value, list) or node.get("operator") in LIST_COMPARISONS
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, Mapping):
+            yield Place(claim=item["claim"], field=node["field"], prefix=item.get("prefix", ""), many=takes_list)
 
 
 def _filled(node: Any, bind: Callable[[_Reference], Any], path: str = "", depth: int = 1) -> Any:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter
+from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter, access_field
 from kgcore.filters.sql import EDGE_COLUMNS as FIELD_COLUMNS
 from kgcore.names import fold, is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_read import DuckReader
 from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows
 from kgcore.store.protocol import Page
-from kgcore.types import DocumentInfo, Edge, End, Entity, FieldValue, Scalar, Vector
+from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, RelationCount, Scalar, Vector
 
 MAX_PATHS = 20
 MAX_LISTS = 256
@@ -64,6 +64,22 @@ class DuckBrowser(DuckReader):
         )
         return self._listed((row[0] for row in rows), filter)
 
+    def relations(self, id: str, filter: AccessFilter) -> tuple[RelationCount, ...]:
+        ords = self.ords([id])
+        if not ords:
+            return ()
+        where, params = self.visible(filter, "a")
+        rows = self.file.rows(
+            f"""
+            SELECT CASE WHEN half.relation = $attribute AND half.key <> '' THEN half.key ELSE half.relation END AS said,
+                   half.source = $node AS outgoing, count(*) AS n
+            FROM adjacency a JOIN edge half ON half.ord = a.edge
+            WHERE a.node = $node AND NOT a.again AND {where} GROUP BY ALL ORDER BY n DESC, said, outgoing DESC
+            """,
+            {"node": ords[id], "attribute": HAS_ATTRIBUTE, **params},
+        )
+        return tuple(RelationCount(relation=said, outgoing=out, count=n) for said, out, n in rows)
+
     def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
         ords = self.ords([a, b])
         if a == b or len(ords) < 2:
@@ -102,12 +118,10 @@ class DuckBrowser(DuckReader):
     def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
         if field in self.access_fields | filter.access_fields or not is_unicode(field):
             return ()
-        key = (self.file.version, filter.key, field, limit)
-        found = self._values.get(key)
-        if found is None:
-            found = self._count_values(field, filter, limit)
-            keep_rows(self._values, {key: found}, MAX_LISTS)
-        return found
+        return self._known_values(field, filter, limit)
+
+    def principals(self, field: str, limit: int = 1_000) -> tuple[FieldValue, ...]:
+        return self._known_values(access_field(field, self.access_fields), AccessFilter(), limit)
 
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
         where, params = self.visible(filter, "e")
@@ -132,6 +146,14 @@ class DuckBrowser(DuckReader):
         ]
         entities.sort(key=lambda entity: (entity.id, entity.name))
         return Page(edges=tuple(edges), entities=tuple(entities), after=edges[-1].id if len(edges) == limit else None)
+
+    def _known_values(self, field: str, filter: AccessFilter, limit: int) -> tuple[FieldValue, ...]:
+        key = (self.file.version, filter.key, field, limit)
+        found = self._values.get(key)
+        if found is None:
+            found = self._count_values(field, filter, limit)
+            keep_rows(self._values, {key: found}, MAX_LISTS)
+        return found
 
     def _count_values(self, field: str, filter: AccessFilter, limit: int) -> tuple[FieldValue, ...]:
         where, params = self.visible(filter, "e")

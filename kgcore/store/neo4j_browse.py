@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import AccessFilter, access_field
 from kgcore.filters.cypher import quoted, texts_of
 from kgcore.filters.grammar import EDGE_FIELDS, kind
 from kgcore.filters.numbers import as_integer
@@ -20,7 +20,7 @@ from kgcore.store.neo4j_rows import standing
 from kgcore.store.neo4j_server import NeoServer
 from kgcore.store.neo4j_values import from_neo4j, stored_name
 from kgcore.store.protocol import Page
-from kgcore.types import DocumentInfo, Edge, End, Entity, FieldValue, Scalar, Vector
+from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, RelationCount, Scalar, Vector
 
 MAX_PATHS = 20
 MAX_LISTS = 256
@@ -57,6 +57,25 @@ class NeoBrowser(NeoReader):
             timeout=SLOW,
         )
         return self.entities([row[0] for row in rows], filter)
+
+    def relations(self, id: str, filter: AccessFilter) -> tuple[RelationCount, ...]:
+        if not is_unicode(id):
+            return ()
+        layout = self.layout
+        where, params = layout.visible(filter)
+        entity = layout.is_entity("n")
+        rows = self.server.rows(
+            f"MATCH (n{layout.label})-[r]-(o{layout.label}) WHERE {layout.id('n')} = $id"
+            f"{' AND ' + entity if entity else ''} AND {where} "
+            f"RETURN {layout.relation()}, {layout.text(layout.mapping.key)}, startNode(r) = n, count(*)",
+            {**params, "id": id},
+        )
+        counts: dict[tuple[str, bool], int] = {}
+        for relation, key, outgoing, count in rows:
+            said = str(key if relation == HAS_ATTRIBUTE and key else relation), bool(outgoing)
+            counts[said] = counts.get(said, 0) + count
+        found = sorted(counts.items(), key=lambda item: (-item[1], item[0][0], not item[0][1]))
+        return tuple(RelationCount(relation=said, outgoing=out, count=n) for (said, out), n in found)
 
     def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
         if a == b or not is_unicode(a + b):
@@ -96,14 +115,10 @@ class NeoBrowser(NeoReader):
     def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
         if field in self.access_fields | filter.access_fields or not is_unicode(field):
             return ()
-        key = (self.state.version, filter.key, field, limit)
-        found = self._values.get(key)
-        if found is None:
-            found = self._count_values(field, filter)[: max(limit, 0)]
-            if len(self._values) >= MAX_LISTS:
-                self._values.clear()
-            self._values[key] = found
-        return found
+        return self._known_values(field, filter, limit)
+
+    def principals(self, field: str, limit: int = 1_000) -> tuple[FieldValue, ...]:
+        return self._known_values(access_field(field, self.access_fields), AccessFilter(), limit)
 
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
         ids = self._next_ids(filter, after, limit)
@@ -197,6 +212,16 @@ class NeoBrowser(NeoReader):
         for id_, name, numbers in rows if vector else ():
             if id_ in found and len(numbers) == self.state.dimension:
                 found[id_][1][name] = _vector(numbers)
+        return found
+
+    def _known_values(self, field: str, filter: AccessFilter, limit: int) -> tuple[FieldValue, ...]:
+        key = (self.state.version, filter.key, field, limit)
+        found = self._values.get(key)
+        if found is None:
+            found = self._count_values(field, filter)[: max(limit, 0)]
+            if len(self._values) >= MAX_LISTS:
+                self._values.clear()
+            self._values[key] = found
         return found
 
     def _count_values(self, field: str, filter: AccessFilter) -> tuple[FieldValue, ...]:

@@ -25,6 +25,7 @@ from kgcore.types import (
     FieldValue,
     Match,
     PropertyValue,
+    RelationCount,
     Vector,
 )
 
@@ -118,6 +119,14 @@ class GraphBrowser(Protocol):
         """The k entities with the most visible edges, by (degree descending, id)."""
         ...
 
+    def relations(self, id: str, filter: AccessFilter) -> tuple[RelationCount, ...]:
+        """What an entity's visible edges are, by relation (of an attribute its key) and direction; a loop goes out.
+
+        Edges are counted, not facts: together they are the entity's degree. Ordered by (count descending, relation,
+        outgoing first). Empty for an id that is not visible.
+        """
+        ...
+
     def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
         """The shortest visible paths between two entities, at most 20, each its edges in order; by edge ids."""
         ...
@@ -132,6 +141,14 @@ class GraphBrowser(Protocol):
         Each counts the visible edges that `==` or `contains_any` finds by it: equal numbers are one value, an
         integer where they are whole. Ordered by (count descending, kind, value). Empty for an access field and
         for one that no visible edge has.
+        """
+        ...
+
+    def principals(self, field: str, limit: int = 1_000) -> tuple[FieldValue, ...]:
+        """The most common values that edges have in an access field, visible or not, counted and ordered as `values`.
+
+        For administrators: the one verb that reads under no filter and tells who may see what. Nothing but the page
+        Access may call it. Raises ConfigError for a field that is not an access field.
         """
         ...
 

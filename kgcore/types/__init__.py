@@ -21,6 +21,7 @@ from kgcore.types.reading import (
     FieldValue,
     Match,
     Property,
+    RelationCount,
     VisibleEdge,
 )
 from kgcore.types.trace import (
@@ -67,6 +68,7 @@ __all__ = [
     "Passage",
     "Property",
     "PropertyValue",
+    "RelationCount",
     "RelationType",
     "Retrieval",
     "Scalar",

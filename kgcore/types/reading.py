@@ -96,6 +96,15 @@ class DocumentInfo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RelationCount:
+    """A relation or attribute key at an entity, in one direction, and how many of its visible edges have it."""
+
+    relation: str
+    outgoing: bool
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class FieldValue:
     """A value of a filter's field, and how many visible edges have it."""
 

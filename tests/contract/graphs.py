@@ -225,6 +225,7 @@ def everything(store: GraphStore, filter: AccessFilter, probe: Probe = WORLD_PRO
         "edges": store.edges(probe.edge_ids, filter),
         "search": [store.search(text, filter, 3) for text in probe.prefixes],
         "hubs": store.hubs(filter, 4),
+        "relations": [store.relations(id_, filter) for id_ in ids],
         "paths": [store.paths(first, other, filter, 3) for other in ids[1:4]],
         "documents": store.documents(filter),
         "values": {p.name: store.values(p.name, filter, 3) for p in store.describe(filter).properties},

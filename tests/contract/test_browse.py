@@ -1,12 +1,13 @@
-"""`GraphBrowser`: hubs, paths, documents, values, scan. (Search is with the names, more of paths with the hops.)"""
+"""`GraphBrowser`: hubs, relations, paths, documents, values, principals, scan. (Search is with the names.)"""
 
 from __future__ import annotations
 
 import pytest
 
+from kgcore import ConfigError
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
-from kgcore.types import DocumentInfo, Edge, End, Entity, FieldValue, PropertyValue
+from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, PropertyValue
 from tests.contract.conftest import StoreFactory
 from tests.contract.graphs import (
     BOARD,
@@ -44,6 +45,51 @@ class TestHubs:
 
     def test_an_empty_store_has_none(self, store: GraphStore) -> None:
         assert store.hubs(OPEN, 5) == ()
+
+
+def related(store: GraphStore, id: str, filter: AccessFilter = READER) -> list[tuple[str, str, int]]:
+    """An entity's relations with their direction and count."""
+    return [(one.relation, "out" if one.outgoing else "in", one.count) for one in store.relations(id, filter)]
+
+
+class TestRelations:
+    def test_edges_by_relation_or_key_and_direction(self, store: GraphStore) -> None:
+        write_world(store)
+        assert related(store, "helios") == [("USES", "in", 2), ("status", "out", 2), ("region", "out", 1)]
+        assert related(store, "jane") == [("WORKS_AT", "out", 2), ("KNOWS", "in", 1)]
+        assert related(store, "d1/status") == [("status", "in", 1)]
+
+    def test_they_sum_up_to_the_degree_a_loop_goes_out_once(self, store: GraphStore) -> None:
+        write_world(store)
+        assert related(store, "acme") == [("WORKS_AT", "in", 3), ("OWNS", "out", 1), ("USES", "out", 1)]
+        for filter in (READER, BOARD, OPEN):
+            for end in store.hubs(filter, 100):
+                assert sum(one.count for one in store.relations(end.id, filter)) == end.degree
+
+    def test_a_loop_of_two_names_is_one_edge(self, store: GraphStore) -> None:
+        write(store, edge("e", "a", "IS", "a", src="A", dst="Also A"), edge("f", "a", "IS", "b"))
+        assert related(store, "a") == [("IS", "out", 2)]
+
+    def test_by_count_then_relation_then_outgoing_first(self, store: GraphStore) -> None:
+        write(store, edge("1", "a", "é", "b"), edge("2", "b", "Z", "a"), edge("3", "a", "Z", "b"),
+              edge("4", "a", "a", "b"), edge("5", "c", "y", "a"), edge("6", "b", "y", "a"))  # fmt: skip
+        assert related(store, "a") == [
+            ("y", "in", 2), ("Z", "out", 1), ("Z", "in", 1), ("a", "out", 1), ("é", "out", 1),
+        ]  # fmt: skip
+
+    def test_a_key_counts_for_attributes_only(self, store: GraphStore) -> None:
+        write(store, edge("1", "a", "R", "b", key="k"), edge("2", "a", HAS_ATTRIBUTE, "c"),
+              edge("3", "a", HAS_ATTRIBUTE, "d", key=""), edge("4", "a", HAS_ATTRIBUTE, "e", key="R"))  # fmt: skip
+        assert related(store, "a") == [(HAS_ATTRIBUTE, "out", 2), ("R", "out", 2)]
+
+    def test_only_what_is_visible_counts(self, store: GraphStore) -> None:
+        write_world(store)
+        assert related(store, "jane", BOARD) == [("WORKS_AT", "out", 3), ("KNOWS", "in", 2)]
+        assert related(store, "jane", READER.narrowed(only("source_doc_id", "==", "d1"))) == [("WORKS_AT", "out", 1)]
+        assert related(store, "jane", READER.narrowed(only("src_name", "==", "Bob Roe"))) == [("KNOWS", "in", 1)]
+        for unseen in ("ghost", "loner", "nobody", "", "gh\0st", "\ud800", "acme' OR true"):
+            assert related(store, unseen) == []
+        assert related(store, "jane", NOBODY) == []
 
 
 class TestPaths:
@@ -238,6 +284,54 @@ class TestValues:
         store.delete_documents(["d0"])
         assert counted(store, "p") == []
         assert counted(store, "p", BOARD) == [("y", 1)]
+
+
+def named(store: GraphStore, field: str = "allowed_principals", **limit: int) -> list[tuple[object, int]]:
+    """The principals of an access field, and how many edges name each."""
+    return [(found.value, found.count) for found in store.principals(field, **limit)]
+
+
+class TestPrincipals:
+    def test_are_those_of_all_edges_the_most_named_first(self, store: GraphStore) -> None:
+        assert named(store) == []
+        write_world(store)
+        assert named(store) == [("all", 11), ("board", 2)]
+        assert counted(store, "allowed_principals", OPEN) == []
+
+    def test_each_counts_an_edge_once_and_ties_go_by_value(self, store: GraphStore) -> None:
+        with_each(store, ("b", "a"), ("a", "a"), "a", (), (7, "c"), field="allowed_principals")
+        assert named(store) == [("a", 3), (7, 1), ("b", 1), ("c", 1)]
+        assert named(store, limit=2) == [("a", 3), (7, 1)]
+        assert named(store, limit=0) == []
+
+    def test_a_thousand_at_most_unless_more_are_asked_for(self, store: GraphStore) -> None:
+        with_each(store, tuple(f"p{i:04}" for i in range(1_003)), field="allowed_principals")
+        assert len(named(store)) == 1_000 and len(named(store, limit=2_000)) == 1_003
+
+    def test_each_sees_the_edges_that_it_is_counted_for(self, store: GraphStore) -> None:
+        write_world(store)
+        for principal, count in named(store):
+            seen = AccessFilter.of(only("allowed_principals", "contains_any", [principal]))
+            assert store.describe(seen).edges == count
+
+    def test_any_access_field_and_no_other(self, factory: StoreFactory) -> None:
+        store = factory.make(access_fields=frozenset({"year", "source_doc_id", "unheard_of"}))
+        write_world(store)
+        assert named(store, "year") == [(2023, 5), (2024, 5), (2025, 2), ("2024", 1)]
+        assert named(store, "source_doc_id") == [("d1", 5), ("d2", 5), ("d9", 2), ("d3", 1)]
+        assert named(store, "unheard_of") == []
+        for field in ("allowed_principals", "ratio", "", "\ud800", "*"):
+            with pytest.raises(ConfigError, match="not an access field") as refused:
+                store.principals(field)
+            assert refused.value.remedy == "Name one of them: source_doc_id, unheard_of, year."
+
+    def test_a_write_is_seen(self, store: GraphStore) -> None:
+        with_each(store, ("x",), ("y",), field="allowed_principals")
+        assert named(store) == [("x", 1), ("y", 1)]
+        store.set_access(["d0"], {"allowed_principals": ("y", "z")})
+        assert named(store) == [("y", 2), ("z", 1)]
+        store.delete_documents(["d0"])
+        assert named(store) == [("y", 1)]
 
 
 def scanned(store: GraphStore, limit: int) -> list[list[str]]:

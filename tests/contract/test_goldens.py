@@ -124,6 +124,8 @@ QUERIES: dict[str, Callable[[NeoStore], object]] = {
     "nearest-entities": lambda s: s.nearest_entities([vec(1, 0)], LOCKED, 3),
     "scan": lambda s: s.scan(LOCKED, "e1", 10),
     "hubs": lambda s: s.hubs(LOCKED, 3),
+    "relations": lambda s: s.relations("a", LOCKED),
+    "principals": lambda s: s.principals("allowed_principals"),
 }
 
 

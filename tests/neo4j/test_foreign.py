@@ -140,6 +140,9 @@ class TestAFamily:
             assert {document.id: document.edges for document in graph.documents(filter)} == documents
             assert described.documents == len(documents)
             for end in hubs:
+                related = graph.relations(end.id, filter)
+                assert sum(one.count for one in related if one.outgoing) == sum(e.source_id == end.id for e in edges)
+                assert sum(one.count for one in related) == end.degree
                 assert end in graph.search(end.name, filter, 100)
                 assert end.id in {match.entity_id for match in graph.match_names([end.name], filter, 100)}
                 assert end.id in {match.entity_id for match in graph.find_mentions([end.name], filter)}
@@ -168,6 +171,13 @@ class TestAFamily:
                     narrowed = READER.narrowed(only(field.name, operator, given))
                     found += graph.describe(narrowed).edges
                 assert (field.name, value.value, found) == (field.name, value.value, value.count)
+
+    def test_principals_are_counted_by_what_they_see(self, graph: GraphStore, family: Family) -> None:
+        found = graph.principals("allowed_principals")
+        assert {one.value for one in found} == {"all", "board"}
+        for one in found:
+            seen = AccessFilter.of(only("allowed_principals", "contains_any", [one.value]))
+            assert graph.describe(seen).edges == one.count
 
     def test_access_metadata_come_out_nowhere(self, graph: GraphStore, family: Family) -> None:
         told = repr([read(graph, READER, probe_of(graph, READER, family)), ask(graph)])

@@ -1,0 +1,266 @@
+"""Exploring without a question: what steps lead to, what a card says, the paths between two entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kgcore import Chunk, ConfigError, Edge
+from kgcore.browse import (
+    MAX_STEPS,
+    Explored,
+    Step,
+    chain,
+    closeness,
+    explore,
+    facts_at,
+    paths_between,
+    read_card,
+    read_steps,
+    steps_text,
+)
+from kgcore.browse.explore import MAX_NODES
+from kgcore.evals.synthetic import fill, make
+from kgcore.filters import AccessFilter
+from kgcore.store import GraphStore, open_store
+from kgcore.types import HAS_ATTRIBUTE
+from tests.contract.graphs import OPEN, READER, SECRET, edge, hidden, only
+from tests.data.build import graph, offline
+
+HUB = 30
+STAR = tuple(edge(f"s{i:02}", "hub", "HAS" if i % 3 else "IS", f"p{i:02}", doc=f"d{i}") for i in range(HUB))
+LINKS = (
+    edge("l1", "p05", "KNOWS", "p07"), edge("l2", "p05", "KNOWS", "far"), edge("l3", "p05", "KNOWS", "out"),
+    edge("l4", "p07", "LIKES", "far"), edge("l5", "p05", "KNOWS", "far", doc="d2"),
+    edge("l6", "far", "LIKES", "out"),
+)  # fmt: skip
+SECRETS = (hidden("h1", "hub", "HIDES", "ghost"), hidden("h2", "p01", "KNOWS", "out"))
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[GraphStore]:
+    made = graph(*STAR, *LINKS, *SECRETS)
+    yield made
+    made.close()
+
+
+def step(kind: str, entity_id: str, more: str = "") -> Step:
+    name = "other_id" if kind == "path" else "relation"
+    return Step(kind=kind, entity_id=entity_id, **{name: more})  # type: ignore[arg-type]
+
+
+def after(store: GraphStore, *steps: tuple[str, ...], filter: AccessFilter = READER) -> Explored:
+    return explore(store, filter, [step(*one) for one in steps])
+
+
+def ids(explored: Explored) -> list[str]:
+    return [node.end.id for node in explored.nodes if not node.hidden]
+
+
+def said(explored: Explored) -> set[str]:
+    return {fact.text for fact in explored.facts}
+
+
+class TestGrowing:
+    def test_an_opened_entity_stands_alone(self, store: GraphStore) -> None:
+        opened = after(store, ("open", "hub"))
+        assert [(node.end.name, node.end.degree, node.shown) for node in opened.nodes] == [("hub", 30, 0)]
+        assert opened.facts == ()
+
+    def test_it_grows_by_the_best_connected_then_by_id(self, store: GraphStore) -> None:
+        grown = after(store, ("open", "hub"), ("grow", "hub"))
+        assert ids(grown) == ["hub", "p05", "p07", *(f"p{i:02}" for i in range(25) if i not in (5, 7))]
+        assert (grown.drawn["hub"].shown, grown.drawn["p05"].shown, grown.drawn["p05"].end.degree) == (25, 1, 5)
+        assert grown.drawn["p05"].parent_id == "hub" and grown.drawn["hub"].grown
+
+    def test_it_grows_on_until_all_is_there(self, store: GraphStore) -> None:
+        grown = after(store, ("open", "hub"), *[("grow", "hub")] * 2)
+        assert len(grown.nodes) == HUB + 1 and grown.drawn["hub"].shown == HUB
+        assert ids(after(store, ("open", "hub"), *[("grow", "hub")] * 3)) == ids(grown)
+
+    def test_by_one_relation(self, store: GraphStore) -> None:
+        grown = after(store, ("open", "hub"), ("grow", "hub", "IS"))
+        assert {fact.relation for fact in grown.facts} == {"IS"} and len(grown.facts) == 10
+
+    def test_by_closeness_to_a_question(self) -> None:
+        store = graph(*STAR, edge("w", "hub", "FOUNDED_BY", "z", dst="Wilma"), embedder=offline())
+        vector = closeness(offline(), "Who founded the hub?", store.describe(READER))
+        assert vector is not None
+        grown = explore(store, READER, [step("open", "hub"), step("grow", "hub")], vector=vector)
+        assert ids(grown)[1] == "z"
+        scores = [fact.score for fact in grown.facts]
+        assert scores == sorted(scores, reverse=True) and scores[0] > scores[-1]
+        assert closeness(offline(), "", store.describe(READER)) is None
+
+    def test_a_fact_of_several_documents_is_one_line_of_several_edges(self, store: GraphStore) -> None:
+        grown = after(store, ("open", "p05"), ("grow", "p05"))
+        (fact,) = (fact for fact in grown.facts if fact.target_id == "far")
+        assert fact.edge_ids == ("l2", "l5") and grown.drawn["far"].shown == 2
+
+    def test_a_loop_and_a_value_of_two_documents(self) -> None:
+        store = graph(
+            edge("o", "a", "OWNS", "a"),
+            edge("v1", "a", HAS_ATTRIBUTE, "d1/x", key="status", dst="Active"),
+            edge("v2", "a", HAS_ATTRIBUTE, "d2/x", key="status", dst="active", doc="d2"),
+        )
+        grown = after(store, ("open", "a"), ("grow", "a"))
+        assert ids(grown) == ["a", "d1/x"] and grown.drawn["a"].shown == 3
+        other = after(store, ("open", "a"), ("grow", "a"), ("open", "d2/x"), ("grow", "d2/x"))
+        assert ids(other) == ["a", "d1/x", "d2/x"]
+        assert [fact.target_id for fact in other.facts if fact.attribute] == ["d1/x", "d2/x"]
+
+
+class TestTakingAway:
+    def test_collapsing_takes_what_growing_brought(self, store: GraphStore) -> None:
+        assert ids(after(store, ("open", "hub"), ("grow", "hub"), ("collapse", "hub"))) == ["hub"]
+
+    def test_what_something_else_leads_to_stays(self, store: GraphStore) -> None:
+        kept = after(
+            store, ("open", "hub"), ("open", "p05"), ("grow", "hub"), ("grow", "p05"), ("pin", "p01"), ("collapse", "hub")
+        )  # fmt: skip
+        assert set(ids(kept)) == {"hub", "p05", "p07", "far", "out", "p01"}
+        assert "hub -[HAS]-> p05" in said(kept), "p05's own growing holds it too"
+        assert "hub -[HAS]-> p07" not in said(kept)
+
+    def test_with_what_it_brought_goes_what_that_brought(self, store: GraphStore) -> None:
+        kept = after(store, ("open", "p07"), ("grow", "p07"), ("grow", "p05"), ("collapse", "p07"))
+        assert (ids(kept), kept.facts) == (["p07"], ())
+
+    def test_hiding_takes_one_out_of_sight_for_as_long_as_it_is_hidden(self, store: GraphStore) -> None:
+        steps = ("open", "p05"), ("grow", "p05"), ("hide", "far")
+        out = after(store, *steps)
+        assert "far" not in ids(out) and [node.end.id for node in out.hidden] == ["far"]
+        assert not any("far" in (fact.source_id, fact.target_id) for fact in out.facts)
+        assert out.drawn["p05"].shown == 3
+        assert "far" not in ids(after(store, *steps, ("open", "out"), ("grow", "out")))
+        assert "far" in ids(after(store, *steps, ("open", "far")))
+
+    def test_a_step_at_what_is_not_drawn_does_nothing(self, store: GraphStore) -> None:
+        for kind in ("grow", "hide", "collapse", "pin"):
+            nothing = after(store, (kind, "hub"))
+            assert (nothing.nodes, nothing.missing) == ((), frozenset())
+
+
+class TestAccess:
+    @pytest.mark.parametrize("id_", ["ghost", "nobody", "", "\ud800", "x' OR 1=1"])
+    def test_hidden_and_nonexistent_read_alike(self, store: GraphStore, id_: str) -> None:
+        explored = after(store, ("open", id_), ("grow", id_), ("open", "p05"), ("path", "hub", id_))
+        assert ids(explored) == ["p05"] and explored.missing == {id_}
+        assert read_card(store, id_, READER) is None
+        assert paths_between(store, "hub", id_, READER) == ()
+
+    def test_a_hidden_edge_is_no_fact_and_no_number(self, store: GraphStore) -> None:
+        grown = after(store, ("open", "hub"), *[("grow", "hub")] * 2, ("open", "out"), ("grow", "out"))
+        assert "ghost" not in ids(grown) and "HIDES" not in {fact.relation for fact in grown.facts}
+        assert grown.drawn["out"].end.degree == 2
+        board = after(store, ("open", "ghost"), ("grow", "ghost"), filter=OPEN)
+        assert ids(board) == ["ghost", "hub"]
+
+
+class TestBounds:
+    def test_more_steps_are_refused(self, store: GraphStore) -> None:
+        after(store, *[("open", "hub")] * MAX_STEPS)
+        with pytest.raises(ConfigError, match=f"at most {MAX_STEPS} steps"):
+            after(store, *[("open", "hub")] * (MAX_STEPS + 1))
+
+    def test_more_entities_are_refused(self, many: GraphStore) -> None:
+        steps = [step("open", "n0"), *[step("grow", "n0")] * 28]
+        full = explore(many, OPEN, steps)
+        assert MAX_NODES - 60 < len(full.nodes) <= MAX_NODES
+        with pytest.raises(ConfigError, match=f"at most {MAX_NODES} entities"):
+            explore(many, OPEN, [*steps, *[step("grow", "n0")] * 5], before=full)
+
+    def test_going_on_is_the_same_as_beginning_anew(self, many: GraphStore) -> None:
+        steps = [step("open", "n0"), step("grow", "n0"), step("hide", "n0"), step("open", "n3"), step("grow", "n3")]
+        before = Explored()
+        for at in range(1, len(steps) + 1):
+            before = explore(many, OPEN, steps[:at], before=before)
+            assert before == explore(many, OPEN, steps[:at])
+        other = [step("open", "n5"), *steps]
+        assert explore(many, OPEN, other, before=before) == explore(many, OPEN, other)
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[GraphStore]:
+    """Three thousand edges, a third of them at one hub."""
+    store = open_store("duckdb:///:memory:", create=True)
+    fill(store, make(3_000, 1_000, 40))
+    yield store
+    store.close()
+
+
+class TestPaths:
+    def test_each_is_told_once_with_all_its_documents(self, store: GraphStore) -> None:
+        ways = paths_between(store, "hub", "far", READER)
+        assert [chain(way, "hub") for way in ways] == [("hub", "p05", "far"), ("hub", "p07", "far")]
+        assert ways[0][1].edge_ids == ("l2", "l5")
+
+    def test_they_are_drawn_and_stay(self, store: GraphStore) -> None:
+        drawn = after(store, ("path", "hub", "far"))
+        assert set(ids(drawn)) == {"hub", "p05", "p07", "far"} and len(drawn.facts) == 4
+        assert drawn.drawn["far"].parent_id == "p05"
+        assert set(ids(after(store, ("path", "hub", "far"), ("grow", "p05"), ("collapse", "p05")))) == set(ids(drawn))
+
+    def test_none_draws_nothing(self, store: GraphStore) -> None:
+        apart = graph(edge("1", "a", "R", "b"), edge("2", "c", "R", "d"))
+        assert after(apart, ("path", "a", "c")).nodes == ()
+        assert paths_between(store, "hub", "hub", READER) == ()
+
+
+CHUNKS = tuple(
+    Chunk(
+        id=f"d{i}", content=f"Text {i}.", document_id="doc", metadata={"title": f"Report {i}", "tenant": "x", **SECRET}
+    )
+    for i in range(3)
+)
+
+
+class TestCard:
+    def test_facts_passages_relations(self) -> None:
+        store = graph(*STAR, *LINKS, *SECRETS, chunks=CHUNKS)
+        card = read_card(store, "hub", READER)
+        assert card is not None
+        assert (card.entity.degree, card.found, len(card.facts)) == (30, 30, 25)
+        assert [(one.relation, one.outgoing, one.count) for one in card.relations] == [
+            ("HAS", True, 20), ("IS", True, 10),
+        ]  # fmt: skip
+        assert card.titles == {"d0": "Report 0", "d1": "Report 1", "d2": "Report 2"}
+        assert [passage.content for passage in card.passages] == ["Text 0.", "Text 1.", "Text 2."]
+        assert not any("allowed_principals" in passage.metadata for passage in card.passages)
+        more = read_card(store, "hub", READER, limit=50)
+        assert more is not None and more.facts[:25] == card.facts and len(more.facts) == 30
+
+    def test_fields_of_the_locked_filter_are_not_told(self) -> None:
+        store = graph(
+            *(Edge(**{**e.__dict__, "properties": {"tenant": "x", "title": "T"}}) for e in STAR), chunks=CHUNKS
+        )
+        locked = AccessFilter.of(
+            {"operator": "AND", "conditions": [only("tenant", "==", "x"), only("title", "==", "T")]}
+        )
+        card = read_card(store, "hub", locked)
+        assert card is not None and len(card.passages) == 3
+        assert all(not passage.metadata.keys() & {"tenant", "title"} for passage in card.passages)
+        assert card.titles["d0"] == "d0"
+
+    def test_growing_brings_what_the_card_lists(self, store: GraphStore) -> None:
+        near = facts_at(store, "hub", READER)
+        grown = after(store, ("open", "hub"), ("grow", "hub"))
+        assert [fact.id for fact in near.facts] == [fact.id for fact in grown.facts]
+
+
+class TestLink:
+    def test_steps_come_back(self) -> None:
+        steps = tuple(step(*one) for one in (
+            ("open", "a"), ("grow", "a"), ("grow", "a", 'U"S\\'), ("hide", "b"), ("collapse", "é"), ("pin", ""),
+            ("path", "a", "c"),
+        ))  # fmt: skip
+        assert read_steps(steps_text(steps)) == steps
+        assert steps_text(steps[:2]) == '[["open","a"],["grow","a"]]' and steps_text(()) == ""
+
+    @pytest.mark.parametrize("text", [
+        "", "x", "[", "{}", "1", "[1]", '[["open"]]', '[["open",1]]', '[["open","a","b","c"]]', '[["path","a"]]',
+        '[["fly","a"]]', '[[["open"],"a"]]', "[" * 10_000, '["open"]', "x" * 30_000, "null", '[["hide","a","b"]]',
+    ])  # fmt: skip
+    def test_what_is_no_step_is_left_out(self, text: str) -> None:
+        assert read_steps(text) == ()
