@@ -1,14 +1,17 @@
-"""Writes a picture of each step of the four-minute demo and of Tune, and the README's into docs/.
+"""Writes a picture of each step of the four-minute demo and of the other pages, and the README's into docs/.
 
 `python docs/screenshot.py [FOLDER]` with the development set installed; FOLDER is `.cache/steps` unless given.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -36,14 +39,38 @@ def main(folder: Path) -> None:
             page.screenshot(path=folder / f"{name}.png")
             if name in IN_README:
                 shutil.copy(folder / f"{name}.png", ROOT / "docs" / IN_README[name])
-        page = browser.new_page(viewport=SCREEN, device_scale_factor=1.5)
-        page.goto(f"{url}/tune?over=The+demo%27s+questions")
-        page.get_by_role("button", name="Run", exact=True).click()
-        page.get_by_text("A and B", exact=True).wait_for(timeout=60_000)
-        page.mouse.move(0, 0)
-        page.wait_for_timeout(2_000)
-        page.screenshot(path=folder / "tune.png")
-        shutil.copy(folder / "tune.png", ROOT / "docs" / "tune.png")
+        for name, show in PAGES.items():
+            page = browser.new_page(viewport=SCREEN, device_scale_factor=1.5)
+            show(page, url)
+            page.mouse.move(0, 0)
+            page.wait_for_timeout(2_000)
+            page.screenshot(path=folder / f"{name}.png")
+            shutil.copy(folder / f"{name}.png", ROOT / "docs" / f"{name}.png")
+
+
+def tune(page: Page, url: str) -> None:
+    page.goto(f"{url}/tune?over=The+demo%27s+questions")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("A and B", exact=True).wait_for(timeout=60_000)
+
+
+def why(page: Page, url: str) -> None:
+    page.goto(f"{url}/?q=What+system+does+Jane+Doe%27s+employer+use%3F&beam=4&auto=false&why=nimbrel-labs")
+    page.get_by_text("The shortest has").wait_for(timeout=60_000)
+
+
+def browse(page: Page, url: str) -> None:
+    page.goto(f"{url}/browse?open=helios")
+    page.get_by_role("button", name=re.compile(r"^\+\d+ of")).click()
+    page.get_by_role("button", name="Collapse").wait_for(timeout=60_000)
+
+
+def access(page: Page, url: str) -> None:
+    page.goto(f"{url}/access")
+    page.get_by_text("Only A").first.wait_for(timeout=60_000)
+
+
+PAGES = {"why": why, "tune": tune, "browse": browse, "access": access}
 
 
 if __name__ == "__main__":
