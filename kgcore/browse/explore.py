@@ -37,9 +37,10 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A fact of the picture, and what it is there by: entities that were grown, or a path."""
+    """A fact of the picture, brought by step `since`, and what it is there by: entities that were grown, or a path."""
 
     fact: Fact
+    since: int
     by: frozenset[str]
 
 
@@ -191,10 +192,8 @@ class _World:
                 self._put(fact, by=_PATH)
 
     def _put(self, fact: Fact, *, by: str) -> None:
-        known = self._lines.get(_key(fact))
-        self._lines[_key(fact)] = Line(
-            fact=known.fact if known else fact, by=(known.by if known else frozenset()) | {by}
-        )
+        known = self._lines.get(_key(fact), Line(fact=fact, since=len(self._steps), by=frozenset()))
+        self._lines[_key(fact)] = replace(known, by=known.by | {by})
 
     def _collapse(self, entity_id: str) -> None:
         self._mark(entity_id, grown=False)

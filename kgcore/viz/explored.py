@@ -16,6 +16,8 @@ from kgcore.viz.layout import Layout, Place
 COLOURS = 8
 """Types that have a colour of their own; all others share the one after, as all facts do the one after that."""
 NO_LETTER = "•"
+APART = 1.3
+"""How much further apart rows stand than on Ask, so that there is room to write on lines."""
 
 
 def explored_payload(
@@ -71,13 +73,13 @@ def _laid_out(explored: Explored, known: Layout | None) -> Layout:
     depth: dict[str, int] = {}
     for node in explored.nodes:
         depth[node.end.id] = depth.get(node.parent_id or "", -1) + 1
-    ends = [(line.fact.source_id, line.fact.target_id) for line in explored.lines]
     for since in sorted({node.since for node in explored.nodes}):
         here = {node.end.id: node for node in explored.nodes if node.since <= since}
         if here.keys() <= layout.places.keys():
             continue
         wanted = [Place(entity_id=id_, column=depth[id_], parent_id=node.parent_id) for id_, node in here.items()]
-        layout = force(wanted, [(a, b) for a, b in ends if a in here and b in here], layout)
+        facts = [line.fact for line in explored.lines if line.since <= since]
+        layout = force(wanted, [(fact.source_id, fact.target_id) for fact in facts], layout)
     return layout
 
 
@@ -100,7 +102,7 @@ def _node(node: Node, label: str, looks: Mapping[str, tuple[int, str]], layout: 
         "grown": node.grown,
         "pinned": node.pinned,
         "x": x,
-        "y": y,
+        "y": round(APART * y),
     }
 
 

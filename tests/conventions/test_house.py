@@ -51,6 +51,7 @@ MAY_NOT_IMPORT = {
     ),
     "kgcore.filters": ("kgcore.store", "kgcore.models", "kgcore.retrieve", "kgcore.ingest", "kgcore.viz"),
     "kgcore.store": ("kgcore.retrieve", "kgcore.models", "kgcore.ingest", "kgcore.agent", "kgcore.evals", "kgcore.viz"),
+    "kgcore.browse": ("kgcore.viz", "kgcore.ingest", "kgcore.evals"),
     "kgcore.models": ("kgcore.retrieve", "kgcore.store", "kgcore.ingest", "kgcore.agent", "kgcore.evals", "kgcore.viz"),
 }
 """A part, and what nothing in it may import: pages -> ui -> kgcore; pipeline -> steps -> store, models -> types."""

@@ -116,9 +116,8 @@ class TestTakingAway:
         assert ids(after(store, ("open", "hub"), ("grow", "hub"), ("collapse", "hub"))) == ["hub"]
 
     def test_what_something_else_leads_to_stays(self, store: GraphStore) -> None:
-        kept = after(
-            store, ("open", "hub"), ("open", "p05"), ("grow", "hub"), ("grow", "p05"), ("pin", "p01"), ("collapse", "hub")
-        )  # fmt: skip
+        opened = ("open", "hub"), ("open", "p05"), ("grow", "hub"), ("grow", "p05")
+        kept = after(store, *opened, ("pin", "p01"), ("collapse", "hub"))
         assert set(ids(kept)) == {"hub", "p05", "p07", "far", "out", "p01"}
         assert "hub -[HAS]-> p05" in said(kept), "p05's own growing holds it too"
         assert "hub -[HAS]-> p07" not in said(kept)

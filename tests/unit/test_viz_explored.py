@@ -24,6 +24,7 @@ EDGES = (
     *(edge(f"k{i:02}", "p03", "KNOWS", f"q{i:02}") for i in range(6)),
     edge("a", "hub", HAS_ATTRIBUTE, "hub/size", key="size", dst="big"),
     edge("b", "p03", "LIKES", "q00", doc="d2"),
+    *(edge(f"n{i:02}", "p03", "NEAR", f"p{i:02}") for i in range(4, 9)),
 )
 TYPES = {"Person": 40, "Place": 3, "Thing": 1}
 OPEN, GROW, FURTHER = (
@@ -91,8 +92,8 @@ class TestLooks:
         pinned = Step(kind="pin", entity_id="p03")
         payload, _ = explored_payload(explore(store, READER, [OPEN, GROW, pinned]), TYPES)
         node = next(node for node in payload["nodes"] if node["id"] == "p03")
-        assert (node["mark"], node["hop"], node["aside"], node["pinned"]) == ("P", 0, "+7", True)
-        assert node["title"] == "p03\nPerson · 1 of 8 edges drawn · pinned"
+        assert (node["mark"], node["hop"], node["aside"], node["pinned"]) == ("P", 0, "+12", True)
+        assert node["title"] == "p03\nPerson · 1 of 13 edges drawn · pinned"
         assert {edge["hop"] for edge in payload["edges"]} == {COLOURS + 1}
 
     def test_facts_between_the_same_two_are_bent_apart(self, store: GraphStore) -> None:
