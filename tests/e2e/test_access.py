@@ -58,7 +58,7 @@ def test_the_demo_is_shown_as_two_groups(open_page: OpenPage, demo_url: str) -> 
     question.fill(MINUTES)
     question.press("Enter")
     expect(page).to_have_url(re.compile("asked_q=In\\+which\\+city"))
-    expect(page.get_by_role("region", name="Graph")).to_contain_text("Ingrid Solheim")
+    expect(page.get_by_role("region", name="Graph").last).to_contain_text("Ingrid Solheim", timeout=20_000)
     choose(page, "B", "group:audit")
     expect(page.locator(".st-key-access_only_a")).to_contain_text("by this edge")
     title(page, "both", "Both 0")

@@ -15,7 +15,7 @@ from tests.property.conftest import stored
 from tests.property.reference import fact_of
 from tests.property.strategies import QUESTIONS, Graph, graphs
 
-MANY = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+MANY = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 WIDE = {"beam_width": 1_000, "top_k": 1_000, "hub_limit": 1_000_000, "max_hops": 3}
 A, B = "all", "board"
 
@@ -52,7 +52,7 @@ def test_the_edge_decides(graph: Graph, question: str, data: st.DataObject) -> N
     assert len({s.fact.id for s in views.both}) == len(views.both)
 
 
-@settings(MANY, max_examples=15)
+@settings(MANY, max_examples=8)
 @given(graphs(), st.sampled_from(QUESTIONS), st.data())
 def test_shown_to_the_other_one_after_another_they_give_it_the_fact(
     graph: Graph, question: str, data: st.DataObject
