@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from kgcore import FilterError
-from kgcore.filters import parse_filter
+from kgcore.filters import conditions_of, parse_filter
 from kgcore.filters.grammar import MAX_CONDITIONS, MAX_DEPTH
 
 MAX_NESTING = 4 * MAX_DEPTH
@@ -38,12 +38,10 @@ def read_filter(text: str) -> dict[str, Any] | None:
 
 def conditions(caller: dict[str, Any] | None) -> list[tuple[str, str]]:
     """The conditions that all must hold, each as a label and as the filter's text without it."""
-    if caller is None:
-        return []
-    if caller.get("operator") != "AND":
-        return [(label(caller), "")]
-    parts = caller["conditions"]
-    return [(label(part), _all_of(parts[:at] + parts[at + 1 :])) for at, part in enumerate(parts)]
+    return [
+        (label(part), json.dumps(without, ensure_ascii=False) if without else "")
+        for part, without in conditions_of(caller)
+    ]
 
 
 def label(condition: dict[str, Any]) -> str:
@@ -89,10 +87,3 @@ def _nests(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _all_of(parts: list[dict[str, Any]]) -> str:
-    if not parts:
-        return ""
-    left = parts[0] if len(parts) == 1 else {"operator": "AND", "conditions": parts}
-    return json.dumps(left, ensure_ascii=False)

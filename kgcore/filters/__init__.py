@@ -1,7 +1,17 @@
 """Filters: one grammar, one tree, one compiler a store."""
 
 from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, AccessFilter, access_field
-from kgcore.filters.grammar import And, Comparison, Node, Nothing, Or, comparisons, filter_dict, parse_filter
+from kgcore.filters.grammar import (
+    And,
+    Comparison,
+    Node,
+    Nothing,
+    Or,
+    comparisons,
+    conditions_of,
+    filter_dict,
+    parse_filter,
+)
 from kgcore.filters.template import Place, Template
 
 __all__ = [
@@ -16,6 +26,7 @@ __all__ = [
     "Template",
     "access_field",
     "comparisons",
+    "conditions_of",
     "filter_dict",
     "parse_filter",
 ]

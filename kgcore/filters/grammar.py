@@ -86,6 +86,22 @@ def comparisons(node: Node) -> Iterator[Comparison]:
             yield from comparisons(condition)
 
 
+def conditions_of(filter: Mapping[str, Any] | None) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """The conditions of a valid filter that all must hold, each with the filter that is left without it."""
+    if filter is None:
+        return []
+    if filter.get("operator") != "AND":
+        return [(dict(filter), None)]
+    parts = list(filter["conditions"])
+    return [(part, _all_of(parts[:at] + parts[at + 1 :])) for at, part in enumerate(parts)]
+
+
+def _all_of(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return {"operator": "AND", "conditions": parts}
+
+
 def without_fields(node: Node, fields: frozenset[str]) -> Node:
     """The tree with every comparison on one of `fields` answering as a property that nothing has."""
     match node:

@@ -10,7 +10,7 @@ from kgcore.filters import parse_filter
 from kgcore.retrieve.expand import CUT_SHOWN
 from kgcore.retrieve.render import fact_documents
 from kgcore.retrieve.settings import NAME_LISTS, auto_beam, check_names, check_numbers, check_question
-from kgcore.types import Candidate, Explained, Hop, Retrieval, Settings, Trace
+from kgcore.types import KEPT_BY_BEAM, Candidate, Explained, Hop, Retrieval, Settings, Trace
 
 MAX_SEEDS = 10_000
 MAX_WARNINGS = 1_000
@@ -20,7 +20,6 @@ MAX_COUNT = 2**53
 """Beyond it a browser does not count exactly."""
 SLACK = 1e-5
 """What rounding may make of a sum."""
-_KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
 
 Fault = tuple[str, str]
 """The place, `trace.hops.0.kept`, and what is wrong there, to follow a colon."""
@@ -99,7 +98,7 @@ def _in_hops(trace: Trace) -> Iterator[Fault]:
     reached = {seed.entity_id for seed in trace.seeds}
     for i, hop in enumerate(trace.hops):
         place = f"trace.hops.{i}"
-        of_beam = [candidate for candidate in hop.candidates if candidate.fate in _KEPT_BY_BEAM]
+        of_beam = [candidate for candidate in hop.candidates if candidate.fate in KEPT_BY_BEAM]
         if hop.number != i + 1:
             yield f"{place}.number", f"hops count from 1, so it is {i + 1}"
         if not reached >= {alias.of_id for alias in hop.aliases} or len(hop.aliases) > MAX_SEEDS:
@@ -180,7 +179,7 @@ def _in_sources(run: Retrieval) -> Iterator[Fault]:
     lengths = {document.id: len(document.content) for document in run.source_documents}
     if len(lengths) < len(run.source_documents) or not lengths.keys() <= asserting | weighed:
         yield "source_documents", "one is there twice, or no fact comes from it"
-    facts = [c.fact for hop in run.trace.hops for c in hop.candidates if c.fate in (*_KEPT_BY_BEAM, "beam_cut")]
+    facts = [c.fact for hop in run.trace.hops for c in hop.candidates if c.fate in (*KEPT_BY_BEAM, "beam_cut")]
     read = sum(
         lengths[d] + len(f.text) + len(f.source) + len(f.target)
         for f in facts

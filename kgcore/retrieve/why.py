@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import AccessFilter, conditions_of
 from kgcore.retrieve.asking import Asking
 from kgcore.store.protocol import GraphStore
-from kgcore.types import Candidate, Edge, Retrieval, Settings, Trace
+from kgcore.types import KEPT_BY_BEAM, Candidate, Edge, Retrieval, Settings, Trace
 
 WIDEST = 200
 """The widest beam that is tried."""
 FAR = 6
 """Hops within which a path is looked for that is longer than the walk."""
 _READ = 1_000
-_KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
 
 Reason = Literal[
     "in_result",
@@ -66,7 +65,7 @@ class Target:
 
     def kept_in(self, trace: Trace) -> Candidate | None:
         """The best candidate of it that a beam kept."""
-        return self._best(trace, _KEPT_BY_BEAM)
+        return self._best(trace, KEPT_BY_BEAM)
 
     def best_in(self, trace: Trace) -> Candidate | None:
         """What the trace says of it: of those kept the best, else of those cut."""
@@ -93,15 +92,15 @@ def why_not(asking: Asking, store: GraphStore, filter: AccessFilter, result: Ret
         return WhyNot(reason="in_result", candidate=known)
     if target.fact_id is None and target.entity_id in {seed.entity_id for seed in trace.seeds}:
         return WhyNot(reason="seed", candidate=known)
-    if known is not None and known.fate in _KEPT_BY_BEAM:
+    if known is not None and known.fate in KEPT_BY_BEAM:
         return WhyNot(reason="reranker" if known.fate == "reranked_out" else "top_k", candidate=known)
-    walks = _Walks(asking=asking, settings=settings, target=target)
     if known is not None and known.fate == "llm_cut":
         return WhyNot(reason="llm_filter", candidate=known)
     if not target.edges(store, filter):
-        return _by_filter(walks, store, filter, target)
+        return _by_filter(settings, store, filter, target)
+    walks = _Walks(asking=asking, settings=settings, target=target)
     path = _path(store, trace, filter, target, settings.max_hops)
-    if known is None and not path and not walks.keep(filter, WIDEST):
+    if known is None and not path and not walks.keep(filter):
         return _no_path(walks, store, trace, filter, target)
     if not settings.llm_filter and (found := walks.smallest(filter)):
         width, kept = found
@@ -128,28 +127,26 @@ class _Walks:
                 return None  # nothing was cut: a wider one is the same
         return None
 
-    def keep(self, filter: AccessFilter, width: int, **changed: Any) -> bool:
-        """Whether a walk so wide, with these settings changed, keeps it."""
-        return self.target.kept_in(self._walk(filter, beam_width=width, **changed)) is not None
+    def keep(self, filter: AccessFilter, **changed: Any) -> bool:
+        """Whether the widest walk, with these settings changed, keeps it."""
+        return self.target.kept_in(self._walk(filter, beam_width=WIDEST, **changed)) is not None
 
     def _walk(self, filter: AccessFilter, **changed: Any) -> Trace:
         return self.asking.run(replace(self.settings, **changed), filter, None, passages=False).trace
 
 
-def _by_filter(walks: _Walks, store: GraphStore, filter: AccessFilter, target: Target) -> WhyNot:
-    """The one condition without which it is visible, else the one without which a wide walk keeps it."""
-    parts = _conditions(walks.settings.filters)
-    for part, without in parts:
-        if target.edges(store, filter.narrowed(without)):
-            return WhyNot(reason="filter", condition=part)
-    return WhyNot(reason="filter", condition=parts[0][0] if len(parts) == 1 else None)
+def _by_filter(settings: Settings, store: GraphStore, filter: AccessFilter, target: Target) -> WhyNot:
+    """The one condition without which it is visible."""
+    parts = conditions_of(settings.filters)
+    visible = (part for part, without in parts if target.edges(store, filter.narrowed(without)))
+    return WhyNot(reason="filter", condition=next(visible, None))
 
 
 def _no_path(walks: _Walks, store: GraphStore, trace: Trace, filter: AccessFilter, target: Target) -> WhyNot:
     """No path is short enough: by the caller's own filter, or in all that can be seen."""
     hops = walks.settings.max_hops
     if filter.caller is not None and _path(store, trace, filter.locked_only, target, hops):
-        parts = _conditions(walks.settings.filters)
+        parts = conditions_of(walks.settings.filters)
         ways = (part for part, rest in parts if _path(store, trace, filter.narrowed(rest), target, hops))
         return WhyNot(reason="filter", condition=next(ways, None))
     return WhyNot(reason="no_path", path=_path(store, trace, filter, target, FAR))
@@ -160,15 +157,15 @@ def _other(
 ) -> WhyNot:
     """No width keeps it: which other setting keeps it out, found by walking wide without it."""
     settings = walks.settings
-    if settings.llm_filter and walks.keep(filter, WIDEST, llm_filter=False):
+    if settings.llm_filter and walks.keep(filter, llm_filter=False):
         return WhyNot(reason="llm_filter", candidate=known)
-    for part, without in _conditions(settings.filters):
-        if walks.keep(filter.narrowed(without), WIDEST):
+    for part, without in conditions_of(settings.filters):
+        if walks.keep(filter.narrowed(without)):
             return WhyNot(reason="filter", condition=part)
-    if walks.keep(filter, WIDEST, hub_limit=10_000_000):
+    if walks.keep(filter, hub_limit=10_000_000):
         hub = next((c for hop in trace.hops for c in hop.candidates if c.fate == "hub"), None)
         return WhyNot(reason="hub", candidate=hub)
-    if settings.relations and walks.keep(filter, WIDEST, relations=()):
+    if settings.relations and walks.keep(filter, relations=()):
         return WhyNot(reason="relations")
     if known is None and any(hop.left_out for hop in trace.hops):
         return WhyNot(reason="shortlist")
@@ -185,7 +182,7 @@ def _settings(trace: Trace) -> Settings:
 def _cut_on(chain: Sequence[str], trace: Trace) -> Candidate | None:
     """The first fact of a chain that the run cut."""
     cut = {c.fact.id: c for hop in trace.hops for c in hop.candidates if c.fate in ("beam_cut", "llm_cut")}
-    kept = {c.fact.id for hop in trace.hops for c in hop.candidates if c.fate in _KEPT_BY_BEAM}
+    kept = {c.fact.id for hop in trace.hops for c in hop.candidates if c.fate in KEPT_BY_BEAM}
     return next((cut[fact_id] for fact_id in chain if fact_id in cut and fact_id not in kept), None)
 
 
@@ -206,15 +203,3 @@ def _path(store: GraphStore, trace: Trace, filter: AccessFilter, target: Target,
             if found:
                 best, left = (*found[0], *tail), len(found[0]) - 1
     return best
-
-
-def _conditions(filters: Mapping[str, Any] | None) -> list[tuple[Mapping[str, Any], dict[str, Any] | None]]:
-    """The conditions that all must hold, each with the filter that is left without it."""
-    if filters is None:
-        return []
-    if filters.get("operator") != "AND":
-        return [(filters, None)]
-    parts = list(filters["conditions"])
-    rest = [parts[:at] + parts[at + 1 :] for at in range(len(parts))]
-    left = [{"operator": "AND", "conditions": some} if some else None for some in rest]
-    return list(zip(parts, left, strict=True))

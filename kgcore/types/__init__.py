@@ -25,6 +25,7 @@ from kgcore.types.reading import (
     VisibleEdge,
 )
 from kgcore.types.trace import (
+    KEPT_BY_BEAM,
     NO_NEW_WORDS,
     Alias,
     Candidate,
@@ -45,6 +46,7 @@ from kgcore.types.trace import (
 
 __all__ = [
     "HAS_ATTRIBUTE",
+    "KEPT_BY_BEAM",
     "NO_NEW_WORDS",
     "Alias",
     "Candidate",

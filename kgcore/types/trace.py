@@ -14,6 +14,9 @@ SeedMode = Literal["auto", "mentions", "query", "llm"]
 FoundBy = Literal["id", "name", "mention", "vector"]
 Fate = Literal["kept", "beam_cut", "hub", "duplicate", "llm_cut", "reranked_out", "top_k_cut"]
 
+KEPT_BY_BEAM: tuple[Fate, ...] = ("kept", "reranked_out", "top_k_cut")
+"""The fates of what a beam kept, whatever became of it after the last hop."""
+
 NO_NEW_WORDS = 0.01
 """A fact that adds less than this to its path's score explains nothing new."""
 

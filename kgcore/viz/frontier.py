@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kgcore.types import NO_NEW_WORDS, Alias, Candidate, Explained, Trace
+from kgcore.types import KEPT_BY_BEAM, NO_NEW_WORDS, Alias, Candidate, Explained, Trace
 
 NEAR_MISSES_A_HOP = 3
-KEPT_BY_BEAM = ("kept", "reranked_out", "top_k_cut")
 
 
 @dataclass(frozen=True, kw_only=True)
