@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from kgcore import open_store
 from kgcore.evals.synthetic import fill, make
@@ -27,6 +27,15 @@ def boxes(page: Page) -> dict[str, list[int]]:
         "c => Object.fromEntries([...c.frontier.boxes].map(([id, box]) => [id, [box.x, box.y]]))"
     )
     return found
+
+
+def settled(there: Locator) -> object:
+    """Where it stands once fonts and panes have come, and it stays for a while."""
+    box, before = there.bounding_box(), None
+    while box != before:
+        there.page.wait_for_timeout(500)
+        box, before = there.bounding_box(), box
+    return box
 
 
 def count_is(page: Page, entities: int) -> None:
@@ -52,7 +61,7 @@ def found(page: Page, text: str) -> None:
 def test_from_a_search_to_a_picture_and_its_link(open_page: OpenPage, demo_url: str) -> None:
     page = open_page(f"{demo_url}/browse")
     expect(page.get_by_text("Search for an entity, or begin with a hub")).to_be_visible(timeout=60_000)
-    below = page.get_by_role("tab", name="Entity").bounding_box()
+    below = settled(page.get_by_role("tab", name="Entity"))
     page.get_by_role("searchbox", name="Search").press_sequentially("heli")
     expect(page.locator(".st-key-browse_found")).to_contain_text("Helios · System · 16 edges")
     assert page.get_by_role("tab", name="Entity").bounding_box() == below, "what is found moves nothing"

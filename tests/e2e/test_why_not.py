@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import SCREEN, chromium, running
+from tests.e2e.conftest import OpenPage
 
 
-def test_what_is_missing_is_explained_and_brought_in(tmp_path: Path) -> None:
-    with running(tmp_path, store="") as url, chromium() as browser:
-        page = browser.new_page(viewport=SCREEN)
-        page.goto(f"{url}/?q=What+system+does+Jane+Doe's+employer+use?&beam=1&auto=false")
-        expect(page.get_by_text("Hop 2 1/").first).to_be_visible(timeout=60_000)
-        page.get_by_role("button", name="Why not?").click()
-        page.get_by_placeholder("An entity's name").fill("Brindle")
-        page.get_by_role("button", name=re.compile("Brindlecomb Systems")).click()
-        expect(page.get_by_text("Cut at hop 2")).to_be_visible(timeout=20_000)
-        expect(page.get_by_text("The smallest beam that keeps it is")).to_be_visible()
-        page.get_by_role("button", name=re.compile(r"^Beam \d+$")).click()
-        expect(page.get_by_text("It is in the result")).to_be_visible(timeout=20_000)
-        expect(page).to_have_url(re.compile("why="))
-        page.reload()
-        expect(page.get_by_text("It is in the result")).to_be_visible(timeout=30_000)
+def test_what_is_missing_is_explained_and_brought_in(open_page: OpenPage, demo_url: str) -> None:
+    page = open_page(f"{demo_url}/?q=What+system+does+Jane+Doe's+employer+use?&beam=1&auto=false")
+    expect(page.get_by_text("Hop 2 1/").first).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Why not?").click()
+    page.get_by_placeholder("An entity's name").fill("Brindle")
+    page.get_by_role("button", name=re.compile("Brindlecomb Systems")).click()
+    expect(page.get_by_text("Cut at hop 2")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("The smallest beam that keeps it is")).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"^Beam \d+$")).click()
+    expect(page.get_by_text("It is in the result")).to_be_visible(timeout=20_000)
+    expect(page).to_have_url(re.compile("why="))
+    page.reload()
+    expect(page.get_by_text("It is in the result")).to_be_visible(timeout=30_000)
