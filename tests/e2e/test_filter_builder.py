@@ -163,10 +163,11 @@ def idle(page: Page) -> None:
 
 
 def press_until_focused(page: Page, key: str, name: str) -> None:
+    expect(page.locator("[data-testid=stApp]")).to_have_attribute("data-test-script-state", "notRunning")
     for _ in range(12):
         page.keyboard.press(key)
-        focused = page.evaluate("[document.activeElement.ariaLabel, document.activeElement.innerText].join(' ')")
-        if name in focused:
+        focused = page.evaluate("[document.activeElement.ariaLabel, document.activeElement.innerText].join(' ').trim()")
+        if focused.startswith(name) or focused.endswith(name):
             return
     raise AssertionError(f"{name} is not reached")
 
