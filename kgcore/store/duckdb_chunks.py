@@ -17,7 +17,7 @@ from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import keep_rows, properties_of
 from kgcore.store.duckdb_write import json_text, text_column, vector_column
 from kgcore.store.protocol import ChunkPage
-from kgcore.store.values import closest, cosines
+from kgcore.store.values import closest, cosines, grouped
 from kgcore.types import Chunk, Document, Vector
 
 MAX_FILTERS = 16
@@ -129,6 +129,15 @@ class DuckChunks:
             for id_, document, content, metadata, vector in rows
         ]
         return ChunkPage(chunks=tuple(chunks), after=chunks[-1].id if len(chunks) == limit else None)
+
+    def ids_of(self, document_ids: Sequence[str], filter: AccessFilter) -> Mapping[str, tuple[str, ...]]:
+        where, params = compile_chunk_filter(filter.node)
+        rows = self.file.rows(
+            "SELECT c.document_id, c.id FROM chunk c WHERE c.document_id IN (SELECT unnest($ids::VARCHAR[])) "
+            f"AND {where or 'true'} ORDER BY 1, 2",
+            {"ids": [id_ for id_ in document_ids if is_unicode(id_)], **params},
+        )
+        return grouped(rows)
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
         unique = {chunk.id: chunk for chunk in chunks}

@@ -61,10 +61,15 @@ class DuckWriter:
         self.file.write(change)
 
     def delete_documents(self, ids: Sequence[str]) -> None:
+        self._delete(f"source_doc_id IN ({_SOURCES})", ids)
+
+    def delete_edges(self, ids: Sequence[str]) -> None:
+        self._delete("id IN (SELECT unnest($ids::VARCHAR[]))", ids)
+
+    def _delete(self, where: str, ids: Sequence[str]) -> None:
         def change(cursor: duckdb.DuckDBPyConnection) -> None:
             cursor.execute(
-                "CREATE OR REPLACE TEMP TABLE gone AS SELECT ord, source, target FROM edge "
-                f"WHERE source_doc_id IN ({_SOURCES})",
+                f"CREATE OR REPLACE TEMP TABLE gone AS SELECT ord, source, target FROM edge WHERE {where}",
                 {"ids": list(ids)},
             )
             cursor.execute("DELETE FROM adjacency WHERE edge IN (SELECT ord FROM gone)")

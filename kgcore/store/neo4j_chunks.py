@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import neo4j
@@ -17,7 +17,7 @@ from kgcore.store.neo4j_server import run
 from kgcore.store.neo4j_values import STORED, from_foreign, from_store, to_store
 from kgcore.store.neo4j_write import BATCH, NeoWriter, check_text, numbers
 from kgcore.store.protocol import ChunkPage
-from kgcore.store.values import check_dimension
+from kgcore.store.values import check_dimension, grouped
 from kgcore.types import Chunk, Document, Vector
 
 
@@ -103,6 +103,18 @@ class NeoChunks:
             if row[0] is not None
         )
         return ChunkPage(chunks=chunks, after=chunks[-1].id if chunks and len(rows) == limit else None)
+
+    def ids_of(self, document_ids: Sequence[str], filter: AccessFilter) -> Mapping[str, tuple[str, ...]]:
+        if not self.label:
+            return {}
+        where, params = self._visible(filter)
+        document = "c.document_id" if self.layout.own else self.document  # ours has an index
+        rows = self.server.rows(
+            f"MATCH (c{self.label}) WHERE {document} IN $documents AND {where} "
+            f"RETURN {document}, {self.id} ORDER BY 1, 2",
+            {"documents": [id_ for id_ in document_ids if is_unicode(id_)], **params},
+        )
+        return grouped(rows)
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:
         unique = {chunk.id: chunk for chunk in chunks}

@@ -106,10 +106,16 @@ class NeoWriter(NeoBrowser):
         self.change(change)
 
     def delete_documents(self, ids: Sequence[str]) -> None:
+        self._delete(f"r.source_doc_id IN {_SOURCES}", ids)
+
+    def delete_edges(self, ids: Sequence[str]) -> None:
+        self._delete("r.id IN $ids", ids)
+
+    def _delete(self, where: str, ids: Sequence[str]) -> None:
         def change(transaction: neo4j.Transaction) -> None:
             ends = run(
                 transaction,
-                f"MATCH (a)-[r]->(b) WHERE r.source_doc_id IN {_SOURCES} DELETE r "
+                f"MATCH (a)-[r]->(b) WHERE {where} DELETE r "
                 "WITH a, b UNWIND [a.id, b.id] AS id RETURN collect(DISTINCT id)",
                 {"ids": list(ids)},
             )[0][0]

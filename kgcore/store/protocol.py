@@ -177,6 +177,10 @@ class GraphWriter(Protocol):
         """Removes the edges of these source documents, and entities left without edges."""
         ...
 
+    def delete_edges(self, ids: Sequence[str]) -> None:
+        """Removes these edges, and entities left without edges."""
+        ...
+
     def set_access(self, document_ids: Sequence[str], metadata: Mapping[str, PropertyValue]) -> None:
         """Sets these properties on every edge of the documents."""
         ...
@@ -218,6 +222,10 @@ class ChunkStore(DocumentRetriever, Similar, Protocol):
 
     def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
         """The chunks whose own metadata pass, by id, `limit` at a time; `after` is None at the start and at the end."""
+        ...
+
+    def ids_of(self, document_ids: Sequence[str], filter: AccessFilter) -> Mapping[str, tuple[str, ...]]:
+        """The ids of the chunks of each of these documents whose own metadata pass, by document and id."""
         ...
 
     def upsert(self, chunks: Sequence[Chunk], *, embedder: str | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,14 @@ def likeness(asked: str, name: str) -> float:
     """How like two names are, 0..0.99: rapidfuzz's token_sort_ratio of their words."""
     score = fuzz.token_sort_ratio(" ".join(tokens(asked)), " ".join(tokens(name))) / 100
     return round(min(score, 0.99), 6)
+
+
+def grouped(pairs: Iterable[Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The second of each pair by its first, in their order."""
+    found: dict[str, list[str]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return {key: tuple(items) for key, items in found.items()}
 
 
 def spellings(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[str, str], Vector | None]:

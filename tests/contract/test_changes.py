@@ -121,6 +121,27 @@ class TestTransaction:
         assert len(set(seen)) == len(seen)
 
 
+class TestDeleteEdges:
+    def test_it_is_as_if_they_had_never_been_written(self, store: GraphStore) -> None:
+        gone = [WORLD_EDGES[0].id, *[e.id for e in WORLD_EDGES if e.source_doc_id == "d2"][:2]]
+        kept = [e for e in WORLD_EDGES if e.id not in gone]
+        ends = {end for e in kept for end in (e.source_id, e.target_id)}
+        store.upsert([x for x in WORLD_ENTITIES if x.id in ends], kept, embedder=EMBEDDER)
+        without = [everything(store, f) for f in (READER, OPEN)]
+        write_world(store)
+        store.chunks.delete_documents([c.id for c in WORLD_CHUNKS])
+        assert [everything(store, f) for f in (READER, OPEN)] != without
+        store.delete_edges([*gone, gone[0], "nothing"])
+        assert [everything(store, f) for f in (READER, OPEN)] == without
+
+    def test_the_last_one_takes_its_entities_along(self, store: GraphStore) -> None:
+        write(store, edge("e", "a", "R", "b"), edge("f", "b", "R", "c"))
+        store.delete_edges(["e"])
+        assert [e.id for e in store.entities(["a", "b", "c"], OPEN)] == ["b", "c"]
+        store.delete_edges(["f"])
+        assert store.describe(OPEN).entities == 0
+
+
 class TestDeleteDocuments:
     def test_it_is_as_if_they_had_never_been_written(self, store: GraphStore) -> None:
         kept = [e for e in WORLD_EDGES if e.source_doc_id not in ("d2", "d9")]

@@ -134,6 +134,18 @@ class TestSimilar:
                 store.chunks.similar(vec(1, 0), READER, k, ids)
 
 
+class TestIdsOf:
+    def test_the_ids_of_each_document_by_id(self, store: GraphStore) -> None:
+        store.chunks.upsert([chunk(id_) for id_ in ("b", "a", "c")])
+        store.chunks.upsert([Chunk(id="z", content="Text.", document_id="other", metadata=SECRET)])
+        asked = ["other", "nothing", "doc", "doc", "a"]
+        assert store.chunks.ids_of(asked, OPEN) == {"doc": ("a", "b", "c"), "other": ("z",)}
+        assert list(store.chunks.ids_of(asked, OPEN)) == ["doc", "other"]
+        assert store.chunks.ids_of(asked, READER) == {"doc": ("a", "b", "c")}
+        assert store.chunks.ids_of(["half \ud800"], OPEN) == {}
+        assert store.chunks.ids_of([], OPEN) == {}
+
+
 BARE = AccessFilter.of(access_fields=frozenset())
 """Everything, and access metadata where the store shows it."""
 

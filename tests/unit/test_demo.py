@@ -16,7 +16,8 @@ from kgcore.config import cache_dir
 from kgcore.filters import AccessFilter
 from kgcore.ingest import demo as module
 from kgcore.ingest.demo import DEMO, demo_examples, demo_questions, ensure_demo
-from kgcore.ingest.importers.folder import GraphParts, read_folder
+from kgcore.ingest.importers.folder import read_folder
+from kgcore.ingest.source import GraphParts
 from kgcore.names import fact_id, fold
 from kgcore.store import GraphStore
 from kgcore.types import HAS_ATTRIBUTE, Retrieval

@@ -12,28 +12,17 @@ entities.jsonl   {"id", "type"?, "name"}                        then source and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
 from kgcore.ingest.lines import Line, read_lines
+from kgcore.ingest.source import DEFAULT_TYPE, VALUE_TYPE, GraphParts
 from kgcore.names import edge_id, entity_id
 from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge, Entity, PropertyValue
 
-DEFAULT_TYPE = "Entity"
-VALUE_TYPE = "AttributeValue"
 _OWN = ("id", "text", "document")
 _PLACE = ("chunk", "chunks")  # where a chunk stands in its document; not the document's own metadata
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphParts:
-    """A graph before it is written."""
-
-    entities: tuple[Entity, ...]
-    edges: tuple[Edge, ...]
-    chunks: tuple[Chunk, ...]
 
 
 def read_folder(folder: str | Path) -> GraphParts:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgcore.errors import IngestError
-from kgcore.ingest.importers.folder import DEFAULT_TYPE, GraphParts
+from kgcore.ingest.source import DEFAULT_TYPE, GraphParts
 from kgcore.names import edge_id
 from kgcore.types import Edge, Entity
 

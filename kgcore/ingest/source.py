@@ -1,0 +1,61 @@
+"""What an importer gives: a graph in parts, with what a reader should see before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kgcore.types import Chunk, Edge, Entity
+
+PART = 20_000
+"""Edges that a part holds at most, so that a large file is never in memory whole."""
+DEFAULT_TYPE = "Entity"
+VALUE_TYPE = "AttributeValue"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphParts:
+    """A part of a graph before it is written: whole documents, or with `whole` false a piece of one.
+
+    The pieces of a document follow each other, its last has `whole` true. An edge's ends are in its own part.
+    """
+
+    entities: tuple[Entity, ...]
+    edges: tuple[Edge, ...]
+    chunks: tuple[Chunk, ...] = ()
+    whole: bool = True
+
+
+class Source(Protocol):
+    """A file or a folder that a graph is read from."""
+
+    @property
+    def family(self) -> str:
+        """What it is called: "Microsoft GraphRAG", "Triples"."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a mapping may name; empty where the family's own layout decides."""
+        ...
+
+    @property
+    def mapping(self) -> Mapping[str, str]:
+        """Each role (source, relation, target, description, ...) and the column that plays it, as proposed or given."""
+        ...
+
+    def parts(self, notes: Notes) -> Iterator[GraphParts]:
+        """The graph, in the file's order, the same each time. Raises IngestError that names the file and the line."""
+        ...
+
+
+@dataclass
+class Notes:
+    """What a reading left out or changed, counted by reason, for the reader to see."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, reason: str, count: int = 1) -> None:
+        """`reason` follows the number, such as "rows with an empty cell left out"."""
+        self.counts[reason] = self.counts.get(reason, 0) + count
