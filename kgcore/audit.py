@@ -14,6 +14,9 @@ from kgcore.filters import AccessFilter, Place, Template
 from kgcore.store.protocol import GraphStore
 from kgcore.types import Scalar
 
+PRINCIPALS = 1_000
+"""Principals of a field that are listed."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
@@ -50,7 +53,7 @@ def open_template(store: GraphStore) -> Template:
     return Template.parse({"field": field, "operator": "contains_any", "value": {"claim": "principals"}})
 
 
-def principals(store: GraphStore, template: Template, limit: int = 1_000) -> tuple[Principal, ...]:
+def principals(store: GraphStore, template: Template, limit: int = PRINCIPALS) -> tuple[Principal, ...]:
     """The principals of each field that a claim is compared with, at most `limit` a field, the most named first."""
     fields = dict.fromkeys(place.field for place in template.places)
     return tuple(

@@ -33,12 +33,17 @@ def compare() -> None:
     *sides, place = access_row.sides_row(here, template, known)
     access_row.put_in_link(request)
     a, b = (access.retriever_of(here, template, claims) for claims in sides)
-    access.remarks(here, place, request, denied=[side for side, who in zip(SIDES, (a, b), strict=True) if who is None])
+    denied = [side for side, who in zip(SIDES, (a, b), strict=True) if who is None]
+    access.remarks(here, place, request, denied=denied)
     if question:
         with st.container(key="access_found", gap="small"):
-            found = access.compared(request, a, b)
-            if found:
-                access.show(*found)
+            try:
+                found = access.compared(request, a, b)
+                if found:
+                    access.show(*found, denied=denied)
+            except KgError as error:
+                show_error(error)
+                try_again()
     access.audit(here, template, known)
 
 

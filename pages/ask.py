@@ -11,7 +11,7 @@ from ui.answers import answer, show_answer, write_answer
 from ui.chips import chips_row, saved_row
 from ui.errors import show_error, try_again
 from ui.more import history
-from ui.picture import Picture, picture, tidy
+from ui.picture import Picture, arrange, picture
 from ui.runs import Run, SavedRun
 from ui.visit import visit
 from ui.why import why_popover
@@ -96,10 +96,8 @@ def act(action: dict[str, Any]) -> None:
             state.set_beam(beam)
         case {"kind": "seed", "id": str(entity_id)}:
             runs.add_seed(entity_id)
-        case {"kind": "layout", "layout": str(name)}:
-            state.set_layout(name)
-        case {"kind": "tidy"}:
-            tidy()
+        case _:
+            arrange(action)
 
 
 frame.need()

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kgcore import KnowledgeGraphRetriever
-from kgcore.audit import Principal, Seen, seen
+from kgcore.audit import PRINCIPALS, Principal, Seen, seen
 from kgcore.filters import AccessFilter, Template
 from kgcore.retrieve import OneSided, Shared, Views, compare_views
 from kgcore.retrieve.render import relation_of
@@ -22,7 +22,7 @@ from ui.access_row import SIDES, settings_in_words, told
 from ui.answers import arguments
 from ui.compare import said
 from ui.jobs import Job, wait_for
-from ui.picture import picture
+from ui.picture import arrange, picture
 from ui.runs import Run, runs
 from ui.state import Request, link_of, request_of
 from ui.text import escaped
@@ -99,8 +99,11 @@ def compared(
     return views, memory.views[2]
 
 
-def show(views: Views, pictured: Pictured | None) -> None:
+def show(views: Views, pictured: Pictured | None, *, denied: Sequence[str]) -> None:
     """One graph of what they find, beside what only A finds, what both do and what only B does."""
+    for side, view in zip(SIDES, (views.a, views.b), strict=True):
+        if view is None and side not in denied:
+            st.caption(f"**{side}** Sees none of the entities to start from.")
     lists: Sequence[tuple[str, list[str]]] = (
         ("Only A", [_one_sided(row, "B") for row in views.only_a]),
         ("Both", [_shared(row) for row in views.both]),
@@ -118,7 +121,7 @@ def show(views: Views, pictured: Pictured | None) -> None:
     before = Run(request=request_of(b.trace.question, b.trace.settings), retrieval=b, at="")
     with left:
         st.caption("A halo round what only A finds, dashes for what only B finds; what both find is plain.")
-        components.graph(picture(a, base=before, live=False, sides=SIDES), view=VIEW, on_action=lambda action: None)
+        components.graph(picture(a, base=before, live=False, sides=SIDES), view=VIEW, on_action=arrange)
 
 
 def audit(here: Visit, template: Template, known: tuple[Principal, ...]) -> None:
@@ -128,7 +131,7 @@ def audit(here: Visit, template: Template, known: tuple[Principal, ...]) -> None
         fields = ", ".join(f"`{field}`" for field in sorted({place.field for place in template.places}))
         st.write(f"No edge of this graph says who may see it, in {fields}: nobody would see anything of it.")
         return
-    listed = known[:AUDITED]
+    listed = sorted(known, key=lambda one: -one.named)[:AUDITED]
     filters = [template.fill(one.claims) if one.claims else None for one in listed]
     counts = _counted(here.graph.store, [locked for locked in filters if locked is not None])
     if counts is None:
@@ -159,12 +162,13 @@ def audit(here: Visit, template: Template, known: tuple[Principal, ...]) -> None
 
 def _remarks(template: Template, known: Sequence[Principal], filters: Sequence[object]) -> Iterable[str]:
     if len(known) > AUDITED:
-        yield f"The first {AUDITED} of {len(known):,} principals, those that most edges name."
+        more = "at least " if len(known) >= PRINCIPALS else ""
+        yield f"The first {AUDITED} of {more}{len(known):,} principals, those that most edges name."
     if len(template.claims) > 1:
         yield f"Nobody sees anything by one principal alone: the locked filter needs {len(template.claims)} claims."
     elif None in filters:
         yield "Where nothing is said, no claim gives that principal."
-    yield "Who has none of these, or lacks a claim, is denied everything."
+    yield "Who lacks a claim is denied everything."
 
 
 def _row(name: str, named: int | None, sees: Seen | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import regex
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -24,7 +25,9 @@ from ui.visit import Visit
 
 SIDES = ("A", "B")
 QUESTION = "access_question"
-_ASKED, _FOLLOWED, _EXAMPLE = "access_asked", "access_followed", "access_example"
+_ASKED, _FOLLOWED, _PUT, _EXAMPLE = "access_asked", "access_followed", "access_put", "access_example"
+_NUMBER = regex.compile(r"[-+]?(\d+(\.\d*)?(e[-+]?\d+)?|inf|nan)")
+_UNSEEN = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]")
 _IN_LINK = "asked_"
 """Before the names that Ask's link has: names that its controls are bound to are theirs alone."""
 
@@ -33,13 +36,20 @@ def asked(here: Visit, shown: Request | None, examples: Sequence[Mapping[str, An
     """What the link asks for, else what Ask shows, else an example; and later Ask's again once that is another."""
     graph, held = st.session_state.get(_ASKED, ("", None))
     before = st.session_state.get(_FOLLOWED)
-    if held is None or graph != here.graph.url:
-        held = (_linked() if held is None else None) or shown or _first(examples)
+    followed = held is None or _in_link() != st.session_state.get(_PUT)  # by the browser's Back, for one
+    if held is None or followed or graph != here.graph.url:
+        held = (_linked() if followed else None) or shown or _first(examples)
     elif shown is not None and before is not None and shown != before:
         held = shown
     if shown is not None:
         st.session_state[_FOLLOWED] = shown
-    request: Request = replace(held, summarize=False)
+    chat = here.config.has_chat
+    request: Request = replace(
+        held,
+        summarize=False,
+        llm_filter=held.llm_filter and chat,
+        seed_mode=held.seed_mode if chat or held.seed_mode != "llm" else "auto",
+    )
     st.session_state[_ASKED] = here.graph.url, request
     return request
 
@@ -87,6 +97,7 @@ def put_in_link(request: Request) -> None:
         state.keep_in_link(name, [])
     for name, value in wanted.items():
         state.keep_in_link(name, [value] if isinstance(value, str) else value)
+    st.session_state[_PUT] = _in_link()
 
 
 def settings_in_words(request: Request) -> str:
@@ -97,6 +108,7 @@ def settings_in_words(request: Request) -> str:
         "seeds chosen": request.entity_ids,
         "a filter": request.filters,
         "some relations": request.relations,
+        "some types": request.entity_types,
         "reranked": request.reranked,
         "chat model's filter": request.llm_filter,
         f"seeds from {request.seed_mode}": request.seed_mode != usual.seed_mode,
@@ -109,9 +121,14 @@ def settings_in_words(request: Request) -> str:
 
 
 def told(value: Scalar) -> str:
-    """A principal as it is shown: one with letters that cannot be seen is spelled out, so that no two look alike."""
+    """A principal as it is shown, no two alike: quotes round a text like a number, unseen letters spelled out."""
     text = str(value)
-    return text if plain(text) == text else ascii(text)
+    return ascii(text) if plain(text) != text or _UNSEEN.search(text) else f'"{text}"' if _is_typed(value) else text
+
+
+def _is_typed(value: Scalar) -> bool:
+    """Whether a text would be read as a number, true or false."""
+    return isinstance(value, str) and (value in ("True", "False") or _NUMBER.fullmatch(value) is not None)
 
 
 def _claims(side: str, here: Visit, template: Template, known: tuple[Principal, ...]) -> dict[str, Any]:
@@ -168,10 +185,14 @@ def _typed(value: Scalar, options: Sequence[Scalar]) -> Scalar:
     return int(number) if number.is_integer() else number
 
 
+def _in_link() -> dict[str, list[str]]:
+    names = sorted(name for name in st.query_params if name.startswith(_IN_LINK))
+    return {name.removeprefix(_IN_LINK): st.query_params.get_all(name) for name in names}
+
+
 def _linked() -> Request | None:
     """What the link asks for, if for anything; a filter that cannot be used is said and left out."""
-    names = [name for name in st.query_params if name.startswith(_IN_LINK)]
-    held = {name.removeprefix(_IN_LINK): st.query_params.get_all(name) for name in names}
+    held = _in_link()
     try:
         return state.request_in(held) if held else None
     except FilterError as error:

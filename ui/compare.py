@@ -13,7 +13,7 @@ from kgcore.evals import report_json, report_markdown, value_of
 from kgcore.types import Fact, Retrieval
 from kgcore.viz import cut, plain
 from ui import components, tuning
-from ui.picture import picture
+from ui.picture import arrange, picture
 from ui.resources import digest
 from ui.runs import Run
 from ui.state import request_of
@@ -44,7 +44,7 @@ def side_by_side(swept: Sweep, pair: Pair, figure: str, retriever: KnowledgeGrap
     one, other = _retrieved(swept, pair, at, retriever)
     before = Run(request=request_of(one.trace.question, one.trace.settings), retrieval=one, at="")
     st.caption("The graph of B: what A has not is marked as new, what only A has is dotted.")
-    components.graph(picture(other, base=before, live=False), view=VIEW, on_action=lambda action: None)
+    components.graph(picture(other, base=before, live=False), view=VIEW, on_action=arrange)
     _facts(one, other)
     return one
 

@@ -35,11 +35,15 @@ def picture(retrieval: Retrieval, *, base: Run | None, live: bool, sides: tuple[
     return drawn
 
 
-def tidy() -> None:
-    """Lays the graph out anew, as a fresh link would."""
-    memory = runs()
-    memory.layouts.clear()
-    memory.drawn = None
+def arrange(action: dict[str, Any]) -> None:
+    """Another layout, or "Tidy": the graph laid out anew, as a fresh link would; anything else is ignored."""
+    match action:
+        case {"kind": "layout", "layout": str(name)}:
+            state.set_layout(name)
+        case {"kind": "tidy"}:
+            memory = runs()
+            memory.layouts.clear()
+            memory.drawn = None
 
 
 def _draw(

@@ -1,6 +1,7 @@
 """Ways into a store."""
 
 from kgcore.ingest.copy import Copied, copy_graph
+from kgcore.ingest.plan import Plan, plan_source, write_source
 from kgcore.ingest.write import write_graph
 
-__all__ = ["Copied", "copy_graph", "write_graph"]
+__all__ = ["Copied", "Plan", "copy_graph", "plan_source", "write_graph", "write_source"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from kgcore.types import Chunk, Edge, Entity
+from kgcore.types import Chunk, Edge, Entity, PropertyValue
 
 PART = 20_000
 """Edges that a part holds at most, so that a large file is never in memory whole."""
@@ -59,3 +59,31 @@ class Notes:
     def add(self, reason: str, count: int = 1) -> None:
         """`reason` follows the number, such as "rows with an empty cell left out"."""
         self.counts[reason] = self.counts.get(reason, 0) + count
+
+
+def by_document(graph: GraphParts) -> Iterator[GraphParts]:
+    """The documents of a graph that is in memory, each a part, in the order of their first chunk, then edge."""
+    document_of = {chunk.id: chunk.document_id for chunk in graph.chunks}
+    chunks: dict[str | None, list[Chunk]] = {}
+    edges: dict[str | None, list[Edge]] = {}
+    for chunk in graph.chunks:
+        chunks.setdefault(chunk.document_id, []).append(chunk)
+    for edge in graph.edges:
+        edges.setdefault(document_of.get(edge.source_doc_id or "", edge.source_doc_id), []).append(edge)
+    known = {entity.id: entity for entity in graph.entities}
+    for document in dict.fromkeys([*chunks, *edges]):
+        own = edges.get(document, [])
+        ends = dict.fromkeys(end for edge in own for end in (edge.source_id, edge.target_id))
+        yield GraphParts(
+            entities=tuple(known[end] for end in ends), edges=tuple(own), chunks=tuple(chunks.get(document, ()))
+        )
+
+
+def stamped(parts: Iterable[GraphParts], metadata: Mapping[str, PropertyValue]) -> Iterator[GraphParts]:
+    """The parts with more metadata on every edge and chunk, such as who may see them; it wins over a file's own."""
+    for part in parts:
+        yield replace(
+            part,
+            edges=tuple(replace(edge, properties={**edge.properties, **metadata}) for edge in part.edges),
+            chunks=tuple(replace(chunk, metadata={**chunk.metadata, **metadata}) for chunk in part.chunks),
+        )

@@ -31,6 +31,19 @@ def write_graph(
     same call made again ends in the same graph. Every spelling of a name that an edge gives gets its own vector.
     `progress(done, total, what)` is called as texts are embedded. Raises StoreError; then the part is not written.
     """
+    upsert_embedded(store, entities, edges, chunks, embedder, progress)
+    store.optimize()
+
+
+def upsert_embedded(
+    store: GraphStore,
+    entities: Sequence[Entity],
+    edges: Sequence[Edge],
+    chunks: Sequence[Chunk],
+    embedder: Embedder | None,
+    progress: Progress | None = None,
+) -> None:
+    """The same, without the order that reading is fast in: for one of several parts."""
     named = _with_spellings(entities, edges)
     if embedder is not None:
         report = _Reporter(progress, len(named) + len(edges) + len(chunks))
@@ -50,7 +63,6 @@ def write_graph(
             store.upsert([], edges[start : start + store.part], embedder=name)
         for start in range(0, len(chunks), store.part):
             store.chunks.upsert(chunks[start : start + store.part], embedder=name)
-    store.optimize()
 
 
 class _Reporter:

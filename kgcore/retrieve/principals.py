@@ -10,7 +10,7 @@ from typing import Any
 from kgcore.filters import AccessFilter
 from kgcore.names import tokens
 from kgcore.retrieve.pipeline import KnowledgeGraphRetriever
-from kgcore.types import Candidate, Edge, Fact, Retrieval, Trace
+from kgcore.types import KEPT_BY_BEAM, Candidate, Edge, Fact, Retrieval, Trace
 
 DENIED = "is denied everything"
 NO_SEED = "sees none of the entities to start from"
@@ -115,10 +115,11 @@ def _one_sided(side: _Side, other: _Side, facts: Sequence[Fact]) -> tuple[OneSid
     hidden = {id_: next((fact_id for fact_id in way if fact_id not in seen), None) for id_, way in ways.items()}
     deciding = {fact_id: min(on_the_way[fact_id].edge_ids) for fact_id in hidden.values() if fact_id}
     edges = side.edges(sorted(deciding.values()))
+    met = _met(other.result.trace) if other.result else {}
     rows = []
     for fact in facts:
         decider, way = hidden[fact.id], ways[fact.id]
-        if decider is None:
+        if decider is None or fact.id in met:
             rows.append(OneSided(fact=fact, why=_why([kept[fact_id] for fact_id in way], other.result)))
         else:
             edge = edges.get(deciding[decider])
@@ -175,19 +176,25 @@ def _why(way: Sequence[Candidate], other: Retrieval | None) -> str:
         return NO_SEED
     trace = other.trace
     met = _met(trace)
+    last = met.get(way[-1].fact.id)
+    if last is not None:
+        return _cut(last, "it", trace)
     hubs = {c.fact.id: c for hop in trace.hops for c in hop.candidates if c.fate == "hub"}
-    if way[0].parent_id not in {seed.entity_id for seed in trace.seeds} and way[0].fact.id not in met:
+    start, first = way[0].parent_id, way[0].fact
+    starts = {seed.entity_id for seed in trace.seeds} | {alias.entity_id for hop in trace.hops for alias in hop.aliases}
+    if start not in starts and first.id not in met:
         names = ", ".join(dict.fromkeys(seed.name for seed in trace.seeds[:3]))
-        return f"starts elsewhere, from {names}{' and more' if len(trace.seeds) > 3 else ''}"
-    for at, candidate in enumerate(way):
+        missing = first.source if first.source_id == start else first.target
+        return f"starts from {names}{' and more' if len(trace.seeds) > 3 else ''}, not from {missing}"
+    for at, candidate in enumerate(way[:-1]):
         found = met.get(candidate.fact.id)
         if found is None:
-            hub = hubs.get(way[at - 1].fact.id) if at else None
-            if hub:
-                return f"sees {hub.degree:,} edges at {hub.entity_name}, a hub that it does not walk through"
             break
-        if found.fate != "kept":
-            return _cut(found, "it" if candidate is way[-1] else f"{_said(candidate.fact)}, on the way,", trace)
+        if found.fate not in KEPT_BY_BEAM:
+            return _cut(found, f"{_said(candidate.fact)}, on the way,", trace)
+        hub = hubs.get(candidate.fact.id)
+        if hub and way[at + 1].fact.id not in met:
+            return f"sees {hub.degree:,} edges at {hub.entity_name}, a hub that it does not walk through"
     return "sees all of the way, but does not have it among its candidates"
 
 

@@ -141,7 +141,10 @@ class TestTheDemo:
         monkeypatch.setattr(access, "compare_views", fail)
         monkeypatch.setattr(access, "_count", fail)
         before = listed(at, "Only A")
-        assert listed(at.run(), "Only A") == before
+        rows = audited(at)
+        at = at.run()
+        assert (listed(at, "Only A"), audited(at)) == (before, rows)
+        assert not at.exception
 
     def test_another_question_and_an_example(self, opened: Open) -> None:
         at = go(opened())

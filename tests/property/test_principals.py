@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -26,10 +27,10 @@ def sees(principal: str, edge: Edge) -> bool:
     return isinstance(held, tuple) and principal in held
 
 
-def compared(graph: Graph, edges: tuple[Edge, ...], question: str, seeds: list[str]) -> Views:
+def compared(graph: Graph, edges: tuple[Edge, ...], question: str, seeds: list[str], **settings: int) -> Views:
     with stored(*edges, entities=graph.entities) as store:
         sides = [retriever(store, filters=only("allowed_principals", "contains_any", [name])) for name in (A, B)]
-        return compare_views(question, *sides, entity_ids=seeds, aliases=False, **WIDE)
+        return compare_views(question, *sides, entity_ids=seeds, aliases=False, **{**WIDE, **settings})
 
 
 @MANY
@@ -75,3 +76,24 @@ def test_shown_to_the_other_one_after_another_they_give_it_the_fact(
         )  # fmt: skip
         views = compared(graph, edges, question, seeds)
     assert wanted in {shared.fact.id for shared in views.both}
+
+
+NARROW = {"beam_width": 3, "top_k": 3, "hub_limit": 4, "max_hops": 3}
+
+
+@MANY
+@given(graphs(), st.sampled_from(QUESTIONS), st.data())
+def test_where_the_others_walk_left_it(graph: Graph, question: str, data: st.DataObject) -> None:
+    """A fact that the other's walk cut itself is told so, by no edge; nothing it went on from is named as the cause."""
+    both = [node for node in graph.nodes if any(sees(B, e) and node in (e.source_id, e.target_id) for e in graph.edges)]
+    assume(both)
+    seeds = [data.draw(st.sampled_from(both))]
+    views = compared(graph, graph.edges, question, seeds, **NARROW)
+    for rows, other in ((views.only_a, views.b), (views.only_b, views.a)):
+        cut = {c.fact.id: c for hop in (other.trace.hops if other else ()) for c in hop.candidates if c.fate != "hub"}
+        for row in rows:
+            if row.fact.id in cut:
+                assert row.edge is None
+                assert re.match(r"ranks it \d|keeps it in its beam", row.why)
+            elif row.why and "on the way" in row.why:
+                assert re.match(r"ranks .*, on the way, \d", row.why)

@@ -162,7 +162,7 @@ class TestWhereNoEdgeDecides:
         )
         views = compare(store, "Who is in the Castle?", entity_ids=None, entities=["Castle"])
         assert {row.fact.target_id: row.why for row in views.only_a if not row.edge} == {
-            "fay": "starts elsewhere, from Castle"
+            "fay": "starts from Castle, not from Other"
         }
 
 
