@@ -111,7 +111,7 @@ class NeoChunks:
         document = "c.document_id" if self.layout.own else self.document  # ours has an index
         rows = self.server.rows(
             f"MATCH (c{self.label}) WHERE {document} IN $documents AND {where} "
-            f"RETURN {document}, {self.id} ORDER BY 1, 2",
+            f"RETURN {document} AS document, {self.id} AS id ORDER BY document, id",
             {"documents": [id_ for id_ in document_ids if is_unicode(id_)], **params},
         )
         return grouped(rows)

@@ -208,7 +208,7 @@ def test_hostile_values_are_text_and_stand_for_themselves(open_page: OpenPage, h
     page.get_by_role("button", name="Filter").click()
     page.get_by_role("button", name="Add condition").click()
     choose(page, "Field of condition 1", "note")
-    value = page.get_by_label("Value of condition 1", exact=True)
+    value = page.get_by_label("Value of condition 1", exact=True).and_(page.locator(":enabled"))
     for name in ("image", "markdown", "long", "direction"):
         value.click()
         expect(page.get_by_role("option")).to_have_count(len(HOSTILE))
