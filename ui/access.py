@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -162,7 +163,7 @@ def audit(here: Visit, template: Template, known: tuple[Principal, ...]) -> None
 
 def _remarks(template: Template, known: Sequence[Principal], filters: Sequence[object]) -> Iterable[str]:
     if len(known) > AUDITED:
-        more = "at least " if len(known) >= PRINCIPALS else ""
+        more = "at least " if max(Counter(one.field for one in known).values()) >= PRINCIPALS else ""
         yield f"The first {AUDITED} of {more}{len(known):,} principals, those that most edges name."
     if len(template.claims) > 1:
         yield f"Nobody sees anything by one principal alone: the locked filter needs {len(template.claims)} claims."

@@ -1,6 +1,6 @@
 """Filters: one grammar, one tree, one compiler a store."""
 
-from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, AccessFilter, access_field
+from kgcore.filters.access import DEFAULT_ACCESS_FIELDS, WHOLE, AccessFilter, access_field
 from kgcore.filters.grammar import (
     And,
     Comparison,
@@ -16,6 +16,7 @@ from kgcore.filters.template import Place, Template
 
 __all__ = [
     "DEFAULT_ACCESS_FIELDS",
+    "WHOLE",
     "AccessFilter",
     "And",
     "Comparison",

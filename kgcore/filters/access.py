@@ -72,6 +72,10 @@ class AccessFilter:
         return tuple(dict.fromkeys(c.field for c in found))
 
 
+WHOLE = AccessFilter.of(access_fields=frozenset())
+"""Everything, access metadata too: for what copies, writes or compares a graph, and keeps who may see what."""
+
+
 def access_field(field: str, access_fields: frozenset[str]) -> str:
     """The field itself, if it is one of these. Raises ConfigError."""
     if field in access_fields:

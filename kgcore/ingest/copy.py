@@ -16,14 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from kgcore.config import cache_dir
 from kgcore.errors import ConfigError, StoreError
-from kgcore.filters import AccessFilter
+from kgcore.filters import WHOLE
 from kgcore.ingest.write import Progress
 from kgcore.store.protocol import ChunkStore, GraphStore
 from kgcore.types import Chunk, Description, Edge
 
 PAGE = 2_000
-WHOLE = AccessFilter.of(access_fields=frozenset())
-"""Everything, access metadata too: a copy keeps who may see what."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import WHOLE
 from kgcore.ingest.source import GraphParts
 from kgcore.ingest.write import upsert_embedded
 from kgcore.models.protocol import Embedder
@@ -16,7 +18,7 @@ from kgcore.types import Chunk, Document, Edge, Entity
 GROUP = 5_000
 """Edges of small documents that are compared and written together."""
 _ASKED = 5_000
-_WHOLE = AccessFilter.of(access_fields=frozenset())
+_Kind = Literal["new", "changed", "same"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +114,7 @@ def write_source(
             for part in document:
                 changes = compared.changes(part)
                 if not changes.is_nothing:
-                    if store.part is None:
+                    if store.part is None:  # the first begins it, the others join
                         transactions.enter_context(store.transaction())
                     _write(store, changes, embedder)
                 if progress is not None:
@@ -198,23 +200,22 @@ class _Comparison:
 
     def _differing_chunks(self, part: GraphParts) -> tuple[Chunk, ...]:
         held = {found.id: found for found in self.store.chunks.get_documents_by_id([c.id for c in part.chunks])}
-        new, changed, same = 0, 0, 0
+        counts: Counter[str] = Counter()
         differing = []
         for chunk in part.chunks:
             self._document_of[chunk.id] = chunk.document_id
             found = held.get(chunk.id)
-            if found is not None and _is_same_chunk(found, chunk):
-                same += 1
-                continue
-            new, changed = new + (found is None), changed + (found is not None)
-            self._touched.add(chunk.document_id)
-            differing.append(chunk)
-        self._add(chunks=Count(new=new, changed=changed, same=same))
+            kind = _kind(found, found is not None and _is_same_chunk(found, chunk))
+            counts[kind] += 1
+            if kind != "same":
+                self._touched.add(chunk.document_id)
+                differing.append(chunk)
+        self._add(chunks=Count(**counts))
         return tuple(differing)
 
     def _differing_edges(self, part: GraphParts) -> tuple[Edge, ...]:
-        held = {edge.id: edge for edge in self.store.edges([edge.id for edge in part.edges], _WHOLE)}
-        new, changed, same = 0, 0, 0
+        held = {edge.id: edge for edge in self.store.edges([edge.id for edge in part.edges], WHOLE)}
+        counts: Counter[str] = Counter()
         differing = []
         for edge in part.edges:
             if edge.id in self._edges:
@@ -223,38 +224,36 @@ class _Comparison:
             if edge.source_doc_id is not None:
                 self._document_of.setdefault(edge.source_doc_id, edge.source_doc_id)
             found = held.get(edge.id)
-            if found is not None and _stored(found) == _stored(edge):
-                same += 1
-                continue
-            new, changed = new + (found is None), changed + (found is not None)
-            self._touch(edge)
-            self._show("new" if found is None else "changed", edge)
-            differing.append(edge)
-        self._add(edges=Count(new=new, changed=changed, same=same))
+            kind = _kind(found, found == edge)
+            counts[kind] += 1
+            if kind != "same":
+                self._touch(edge)
+                self._show(kind, edge)
+                differing.append(edge)
+        self._add(edges=Count(**counts))
         return tuple(differing)
 
     def _differing_entities(self, part: GraphParts, edges: Sequence[Edge]) -> tuple[Entity, ...]:
         """Those that are new or have another type, and those at edges that are written, whose names they give."""
-        held = {end.id: end for end in self.store.entities([entity.id for entity in part.entities], _WHOLE)}
+        held = {end.id: end for end in self.store.entities([entity.id for entity in part.entities], WHOLE)}
         ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
-        new, changed, same = 0, 0, 0
+        counts: Counter[str] = Counter()
         differing = []
         for entity in part.entities:
             found = held.get(entity.id)
-            other_type = found is not None and found.type != entity.type
-            if found is None or other_type or entity.id in ends:
+            kind = _kind(found, found is not None and found.type == entity.type)
+            if kind != "same" or entity.id in ends:
                 differing.append(entity)
             if entity.id not in self._counted:
                 self._counted.add(entity.id)
-                new, changed = new + (found is None), changed + other_type
-                same += found is not None and not other_type
-        self._add(entities=Count(new=new, changed=changed, same=same))
+                counts[kind] += 1
+        self._add(entities=Count(**counts))
         return tuple(differing)
 
     def _finish(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The chunks and the edges that the store has of these documents and their source no longer gives."""
         documents = sorted({*self._document_of.values()})
-        stored = self.store.chunks.ids_of(documents, _WHOLE)
+        stored = self.store.chunks.ids_of(documents, WHOLE)
         gone_chunks = tuple(id_ for ids in stored.values() for id_ in ids if id_ not in self._document_of)
         self._touched |= {document for document, ids in stored.items() if not self._document_of.keys() >= {*ids}}
         for document, ids in stored.items():
@@ -278,7 +277,7 @@ class _Comparison:
     def _stored_edges(self, sources: Sequence[str]) -> Iterator[Edge]:
         for start in range(0, len(sources), _ASKED):
             asked = {"field": "source_doc_id", "operator": "in", "value": list(sources[start : start + _ASKED])}
-            of_these = AccessFilter.of(None, asked, access_fields=frozenset())
+            of_these = WHOLE.narrowed(asked)
             after: str | None = None
             while True:
                 page = self.store.scan(of_these, after)
@@ -299,11 +298,9 @@ class _Comparison:
         self.plan = replace(self.plan, **{name: getattr(self.plan, name) + count for name, count in counts.items()})
 
 
+def _kind(found: object, is_same: bool) -> _Kind:
+    return "new" if found is None else "same" if is_same else "changed"
+
+
 def _is_same_chunk(found: Document, chunk: Chunk) -> bool:
-    metadata = {**chunk.metadata, "document_id": chunk.document_id}
-    return found.content == chunk.content and dict(found.metadata) == metadata
-
-
-def _stored(edge: Edge) -> Edge:
-    """An edge as a store gives it back."""
-    return replace(edge, properties=dict(edge.properties), embedding=None)
+    return found.content == chunk.content and found.metadata == {**chunk.metadata, "document_id": chunk.document_id}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgcore.errors import ConfigError
-from kgcore.filters import AccessFilter
+from kgcore.filters import WHOLE
 from kgcore.ingest.write import Progress
 from kgcore.models.protocol import Embedder
 from kgcore.names import fold
@@ -29,13 +29,12 @@ def compute_side(
             "Only a Neo4j graph that others built keeps its vectors beside it.",
             remedy="Write vectors into a graph of your own with `python -m kgcore import`.",
         )
-    everything = AccessFilter.of(access_fields=frozenset())
-    total = store.describe(everything).edges
+    total = store.describe(WHOLE).edges
     edges: dict[str, Vector] = {}
     names: dict[tuple[str, str], Vector] = {}
     after: str | None = None
     while True:
-        part = store.scan(everything, after, page)
+        part = store.scan(WHOLE, after, page)
         texts = embedder.embed([match_text(edge) for edge in part.edges])
         edges |= {edge.id: vector for edge, vector in zip(part.edges, texts, strict=True)}
         fresh = [(e.id, e.name) for e in part.entities if (e.id, e.name) not in names]

@@ -120,7 +120,7 @@ def _one_sided(side: _Side, other: _Side, facts: Sequence[Fact]) -> tuple[OneSid
     for fact in facts:
         decider, way = hidden[fact.id], ways[fact.id]
         if decider is None or fact.id in met:
-            rows.append(OneSided(fact=fact, why=_why([kept[fact_id] for fact_id in way], other.result)))
+            rows.append(OneSided(fact=fact, why=_why([kept[fact_id] for fact_id in way], other.result, met)))
         else:
             edge = edges.get(deciding[decider])
             rows.append(OneSided(fact=fact, edge=edge, step=way.index(decider) + 1, steps=len(way)))
@@ -170,12 +170,11 @@ def _documents_of(fact: Fact, other: Fact, edges: Mapping[str, Edge]) -> tuple[E
     return tuple(found.values())
 
 
-def _why(way: Sequence[Candidate], other: Retrieval | None) -> str:
+def _why(way: Sequence[Candidate], other: Retrieval | None, met: Mapping[str, Candidate]) -> str:
     """How a side came not to find the last fact of a way all of which it sees: where its own walk left it."""
     if other is None or not other.trace.seeds:
         return NO_SEED
     trace = other.trace
-    met = _met(trace)
     last = met.get(way[-1].fact.id)
     if last is not None:
         return _cut(last, "it", trace)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kgcore.filters import AccessFilter
+from kgcore.filters import WHOLE, AccessFilter
 from kgcore.filters.grammar import EDGE_FIELDS
 from kgcore.names import is_unicode
 from kgcore.store.mapping import Mapping as GraphMapping
@@ -20,7 +20,6 @@ from kgcore.types import HAS_ATTRIBUTE, Description, Edge, End, Expansion, Prope
 SLOW = 300.0
 """Seconds that a query over the whole graph may take; its answer is kept."""
 MAX_FACTS = 200_000
-_OPEN = AccessFilter.of(access_fields=frozenset())
 MAX_FRESH = 50_000
 """Edges of a foreign graph that is described anew each time."""
 
@@ -278,7 +277,7 @@ class NeoReader(NeoNames):
         version = self.state.version
         if self._element_ids is None or self._element_ids[0] != version:
             layout = self.layout
-            where, params = layout.visible(_OPEN)
+            where, params = layout.visible(WHOLE)
             rows = self.server.rows(
                 f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} RETURN {layout.edge()}, elementId(r)",
                 params,
@@ -286,7 +285,7 @@ class NeoReader(NeoNames):
             )
             rows = standing(rows, 0)
             found: dict[str, list[str]] = {}
-            for edge, row in zip(self.edges_of((row[0] for row in rows), _OPEN), rows, strict=True):
+            for edge, row in zip(self.edges_of((row[0] for row in rows), WHOLE), rows, strict=True):
                 found.setdefault(edge.id, []).append(row[1])
             self._element_ids = (version, found)
         return self._element_ids[1]

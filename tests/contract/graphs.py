@@ -71,9 +71,13 @@ def hidden(id: str, source: str, relation: str, target: str, **more: Any) -> Edg
 def write(store: GraphStore, *edges: Edge, entities: Sequence[Entity] = (), embedder: str | None = EMBEDDER) -> None:
     """Writes edges, and entities of type Thing for those ends that `entities` leaves out."""
     given = {entity.id for entity in entities}
+    store.upsert([*entities, *(e for e in things(edges) if e.id not in given)], edges, embedder=embedder)
+
+
+def things(edges: Sequence[Edge]) -> list[Entity]:
+    """An entity of type Thing for each end."""
     ends = {end: name for e in edges for end, name in ((e.source_id, e.src_name), (e.target_id, e.dst_name))}
-    made = [Entity(id=id_, type="Thing", name=name) for id_, name in ends.items() if id_ not in given]
-    store.upsert([*entities, *made], edges, embedder=embedder)
+    return [Entity(id=id_, type="Thing", name=name) for id_, name in ends.items()]
 
 
 def fact_of(e: Edge) -> str:

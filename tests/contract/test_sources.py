@@ -8,16 +8,14 @@ from dataclasses import replace
 import pytest
 
 from kgcore.errors import IngestError
-from kgcore.filters import AccessFilter
+from kgcore.filters import WHOLE
 from kgcore.ingest import plan, plan_source, write_source
 from kgcore.ingest.plan import Count
 from kgcore.ingest.source import GraphParts, by_document, stamped
 from kgcore.store import GraphStore
-from kgcore.types import Chunk, Edge, Entity, PropertyValue
+from kgcore.types import Chunk, Edge, PropertyValue
 from tests.contract.conftest import StoreFactory
-from tests.contract.graphs import PUBLIC, SECRET, edge, version
-
-WHOLE = AccessFilter.of(access_fields=frozenset())
+from tests.contract.graphs import PUBLIC, SECRET, edge, things, version
 
 
 @pytest.fixture
@@ -36,9 +34,7 @@ def chunk(id: str, text: str = "", metadata: dict[str, PropertyValue] | None = N
 
 def graph(*edges: Edge, chunks: tuple[Chunk, ...] = ()) -> GraphParts:
     """A graph with an entity of type Thing for each end."""
-    ends = {end: name for e in edges for end, name in ((e.source_id, e.src_name), (e.target_id, e.dst_name))}
-    entities = tuple(Entity(id=id_, type="Thing", name=name) for id_, name in ends.items())
-    return GraphParts(entities=entities, edges=edges, chunks=chunks)
+    return GraphParts(entities=tuple(things(edges)), edges=edges, chunks=chunks)
 
 
 TWO = graph(

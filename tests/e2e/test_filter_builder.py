@@ -163,7 +163,7 @@ def idle(page: Page) -> None:
 
 
 def press_until_focused(page: Page, key: str, name: str) -> None:
-    expect(page.locator("[data-testid=stApp]")).to_have_attribute("data-test-script-state", "notRunning")
+    idle(page)
     for _ in range(12):
         page.keyboard.press(key)
         focused = page.evaluate("[document.activeElement.ariaLabel, document.activeElement.innerText].join(' ').trim()")

@@ -27,6 +27,13 @@ def sees(principal: str, edge: Edge) -> bool:
     return isinstance(held, tuple) and principal in held
 
 
+def drawn_seed(graph: Graph, data: st.DataObject) -> str:
+    """An entity that both see."""
+    both = [node for node in graph.nodes if any(sees(B, e) and node in (e.source_id, e.target_id) for e in graph.edges)]
+    assume(both)
+    return data.draw(st.sampled_from(both))
+
+
 def compared(graph: Graph, edges: tuple[Edge, ...], question: str, seeds: list[str], **settings: int) -> Views:
     with stored(*edges, entities=graph.entities) as store:
         sides = [retriever(store, filters=only("allowed_principals", "contains_any", [name])) for name in (A, B)]
@@ -37,9 +44,7 @@ def compared(graph: Graph, edges: tuple[Edge, ...], question: str, seeds: list[s
 @given(graphs(), st.sampled_from(QUESTIONS), st.data())
 def test_the_edge_decides(graph: Graph, question: str, data: st.DataObject) -> None:
     """With room for everything, a fact is one side's alone only by what the other does not see on each way to it."""
-    both = [node for node in graph.nodes if any(sees(B, e) and node in (e.source_id, e.target_id) for e in graph.edges)]
-    assume(both)
-    seeds = [data.draw(st.sampled_from(both))]
+    seeds = [drawn_seed(graph, data)]
     views = compared(graph, graph.edges, question, seeds)
     by_id = {e.id: e for e in graph.edges}
     for rows, own, other in ((views.only_a, A, B), (views.only_b, B, A)):
@@ -58,9 +63,7 @@ def test_the_edge_decides(graph: Graph, question: str, data: st.DataObject) -> N
 def test_shown_to_the_other_one_after_another_they_give_it_the_fact(
     graph: Graph, question: str, data: st.DataObject
 ) -> None:
-    both = [node for node in graph.nodes if any(sees(B, e) and node in (e.source_id, e.target_id) for e in graph.edges)]
-    assume(both)
-    seeds = [data.draw(st.sampled_from(both))]
+    seeds = [drawn_seed(graph, data)]
     edges = graph.edges
     views = compared(graph, edges, question, seeds)
     assume(views.only_a)
@@ -85,9 +88,7 @@ NARROW = {"beam_width": 3, "top_k": 3, "hub_limit": 4, "max_hops": 3}
 @given(graphs(), st.sampled_from(QUESTIONS), st.data())
 def test_where_the_others_walk_left_it(graph: Graph, question: str, data: st.DataObject) -> None:
     """A fact that the other's walk cut itself is told so, by no edge; nothing it went on from is named as the cause."""
-    both = [node for node in graph.nodes if any(sees(B, e) and node in (e.source_id, e.target_id) for e in graph.edges)]
-    assume(both)
-    seeds = [data.draw(st.sampled_from(both))]
+    seeds = [drawn_seed(graph, data)]
     views = compared(graph, graph.edges, question, seeds, **NARROW)
     for rows, other in ((views.only_a, views.b), (views.only_b, views.a)):
         cut = {c.fact.id: c for hop in (other.trace.hops if other else ()) for c in hop.candidates if c.fate != "hub"}

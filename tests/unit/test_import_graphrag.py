@@ -19,8 +19,9 @@ from kgcore.ingest import plan_source, write_source
 from kgcore.ingest.importers.graphrag import open_graphrag, recognises
 from kgcore.ingest.source import GraphParts, Notes
 from kgcore.names import edge_id, entity_id
-from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge
+from kgcore.types import HAS_ATTRIBUTE, Chunk
 from tests.data.build import ROOT
+from tests.unit.reading import edges, reader
 
 REAL = ROOT.parent / "shared" / "data" / "msgraphrag"
 U1, U2, U3 = "a" * 128, "b" * 128, "c" * 128
@@ -62,13 +63,7 @@ def index(folder: Path, prefix: str = "", **tables: list[dict[str, Any]] | pa.Ta
     return folder
 
 
-def read(path: Path) -> tuple[list[GraphParts], dict[str, int]]:
-    notes = Notes()
-    return list(open_graphrag(path).parts(notes)), notes.counts
-
-
-def edges(parts: list[GraphParts]) -> list[Edge]:
-    return [edge for part in parts for edge in part.edges]
+read = reader(open_graphrag)
 
 
 def chunks(parts: list[GraphParts]) -> list[Chunk]:

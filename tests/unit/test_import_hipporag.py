@@ -11,10 +11,10 @@ import pytest
 
 from kgcore import IngestError
 from kgcore.ingest.importers.hipporag import open_hipporag, recognises
-from kgcore.ingest.source import GraphParts, Notes
+from kgcore.ingest.source import Notes
 from kgcore.names import edge_id, entity_id
-from kgcore.types import Edge
 from tests.data.build import MUSIQUE
+from tests.unit.reading import edges, reader
 
 DOC = {
     "idx": "chunk-7a",
@@ -36,13 +36,7 @@ def raw(folder: Path, content: bytes) -> Path:
     return path
 
 
-def read(path: Path) -> tuple[list[GraphParts], dict[str, int]]:
-    notes = Notes()
-    return list(open_hipporag(path).parts(notes)), notes.counts
-
-
-def edges(parts: list[GraphParts]) -> list[Edge]:
-    return [edge for part in parts for edge in part.edges]
+read = reader(open_hipporag)
 
 
 class TestGraph:

@@ -14,9 +14,10 @@ from kgcore import IngestError, open_store
 from kgcore.ingest import plan_source, write_source
 from kgcore.ingest.importers.json_file import MOST_BYTES
 from kgcore.ingest.importers.lightrag import CHUNKS, GRAPH, open_lightrag, recognises
-from kgcore.ingest.source import GraphParts, Notes
+from kgcore.ingest.source import Notes
 from kgcore.names import edge_id, entity_id
-from kgcore.types import HAS_ATTRIBUTE, Edge
+from kgcore.types import HAS_ATTRIBUTE
+from tests.unit.reading import edges, reader
 
 NODE_KEYS = {"entity_id": "string", "entity_type": "string", "description": "string", "source_id": "string"}
 NODE_KEYS |= {"file_path": "string", "created_at": "long", "truncate": "string", "clusters": "string", "rank": "double"}
@@ -78,13 +79,7 @@ def working(folder: Path, graph: str | bytes | None = None, texts: Any = TEXTS) 
     return folder
 
 
-def read(path: Path) -> tuple[list[GraphParts], dict[str, int]]:
-    notes = Notes()
-    return list(open_lightrag(path).parts(notes)), notes.counts
-
-
-def edges(parts: list[GraphParts]) -> list[Edge]:
-    return [edge for part in parts for edge in part.edges]
+read = reader(open_lightrag)
 
 
 class TestGraph:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from kgcore.errors import IngestError
 from kgcore.ingest.importers.cells import properties_of, text_of, unquoted
-from kgcore.ingest.importers.grounded import Grounded, refuse_mapping
+from kgcore.ingest.importers.grounded import Grounded, OwnLayout, refuse_mapping
 from kgcore.ingest.importers.parquet import parquet_columns, parquet_rows
 from kgcore.ingest.source import DEFAULT_TYPE, GraphParts, Notes
 from kgcore.types import Chunk, Entity, PropertyValue
@@ -39,15 +39,12 @@ _REMEDY = "Name the folder that GraphRAG wrote its parquet files to, usually cal
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphRag:
+class GraphRag(OwnLayout):
     """An index folder; `folder` holds the files, whose names begin with `prefix`."""
 
-    path: Path
     folder: Path
     prefix: str
     family: str = "Microsoft GraphRAG"
-    columns: tuple[str, ...] = ()
-    mapping: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self, notes: Notes) -> Iterator[GraphParts]:
         """Each document with its text units. Raises IngestError that names the file and the row."""
@@ -136,12 +133,9 @@ class _Reader:
             entity = self.graph.entity(unquoted(text_of(row.get("type"))), name, text_of(row.get("id")))
             if self.named.setdefault(name, entity).id != entity.id:
                 self.notes.add("entities whose title another has; relationships go to the first")
-            passages = _texts(row.get("text_unit_ids"))
             others = properties_of({k: v for k, v in row.items() if k not in _END_OWN}, self.notes)
-            for key, value in {"description": row.get("description"), **others}.items():
-                text = text_of(value)
-                if text is not None:
-                    self.graph.describe((entity, name), key, text, passages)
+            cells = {"description": row.get("description"), **others}
+            self.graph.describe((entity, name), cells, _texts(row.get("text_unit_ids")))
 
     def add_relationships(self) -> None:
         ids = {entity.id: entity for entity in self.named.values()}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kgcore.errors import IngestError
+from kgcore.ingest.importers.cells import text_of
 from kgcore.ingest.source import DEFAULT_TYPE, VALUE_TYPE, GraphParts, Notes, by_document
 from kgcore.names import edge_id, entity_id
 from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge, Entity, PropertyValue
@@ -15,6 +16,15 @@ from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge, Entity, PropertyValue
 RELATED = "RELATED"
 """The relation of what names none."""
 _NO_METADATA: Mapping[str, PropertyValue] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnLayout:
+    """A source whose own layout says what is what: there is nothing to map."""
+
+    path: Path
+    columns: tuple[str, ...] = ()
+    mapping: Mapping[str, str] = field(default_factory=dict)
 
 
 def refuse_mapping(path: Path, mapping: Mapping[str, str] | None) -> None:
@@ -78,8 +88,15 @@ class Grounded:
                 )
             )
 
-    def describe(self, end: tuple[Entity, str], key: str, value: str, passages: Iterable[str]) -> None:
-        """An attribute edge for each passage, of an entity with its name as it is written here."""
+    def describe(self, end: tuple[Entity, str], cells: Mapping[str, object], passages: Sequence[str]) -> None:
+        """An attribute for each cell that is a text or a number, of an entity with its name as it is written here."""
+        for key, cell in cells.items():
+            value = text_of(cell)
+            if value is not None:
+                self._describe(end, key, value, passages)
+
+    def _describe(self, end: tuple[Entity, str], key: str, value: str, passages: Sequence[str]) -> None:
+        """An attribute edge for each passage."""
         entity, name = end
         for passage in self._known(passages):
             document = self.chunks[passage].document_id if passage in self.chunks else passage

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
 from kgcore.ingest.importers.cells import properties_of, text_of
-from kgcore.ingest.importers.grounded import Grounded, refuse_mapping
+from kgcore.ingest.importers.grounded import Grounded, OwnLayout, refuse_mapping
 from kgcore.ingest.importers.json_file import decoded_head, read_json
 from kgcore.ingest.source import DEFAULT_TYPE, GraphParts, Notes
 from kgcore.types import Chunk
@@ -25,13 +25,10 @@ _DOC = re.compile(r'"(passage|extracted_triples|extracted_entities)"\s*:')
 
 
 @dataclass(frozen=True, kw_only=True)
-class HippoRag:
+class HippoRag(OwnLayout):
     """An OpenIE result file."""
 
-    path: Path
     family: str = "HippoRAG OpenIE"
-    columns: tuple[str, ...] = ()
-    mapping: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self, notes: Notes) -> Iterator[GraphParts]:
         """Each passage as a document. Raises IngestError that names the file and the doc, or the line."""

@@ -11,14 +11,14 @@ types of nano-graphrag and of early LightRAG stand in quotes of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
 from kgcore.ingest.importers.cells import properties_of, text_of, unquoted
 from kgcore.ingest.importers.graph_xml import Record, graphml_records
-from kgcore.ingest.importers.grounded import Grounded, refuse_mapping
+from kgcore.ingest.importers.grounded import Grounded, OwnLayout, refuse_mapping
 from kgcore.ingest.importers.json_file import decoded_head, read_json
 from kgcore.ingest.source import DEFAULT_TYPE, GraphParts, Notes
 from kgcore.types import Chunk, Entity
@@ -34,14 +34,11 @@ _REMEDY = f"Name the working folder of LightRAG or nano-graphrag, which holds {G
 
 
 @dataclass(frozen=True, kw_only=True)
-class LightRag:
+class LightRag(OwnLayout):
     """A working folder, or its GraphML file, with the chunks beside it if they are there."""
 
-    path: Path
     graph: Path
     family: str = "LightRAG"
-    columns: tuple[str, ...] = ()
-    mapping: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self, notes: Notes) -> Iterator[GraphParts]:
         """Each document with its chunks. Raises IngestError that names the file and the line."""
@@ -122,10 +119,7 @@ class _Reader:
             self.graph.notes.add("nodes whose clusters, files or times of writing are not kept")
         dropped = _NODE_OWN | _NODE_PLUMBING
         others = {key: value for key, value in node.data.items() if key not in dropped}
-        for key, value in {"description": _description(node), **others}.items():
-            text = text_of(value)
-            if text is not None:
-                self.graph.describe((entity, name), key, text, _chunks(node))
+        self.graph.describe((entity, name), {"description": _description(node), **others}, _chunks(node))
 
     def add_edge(self, edge: Record) -> None:
         source, target = map(self._end, edge.ids)

@@ -17,7 +17,10 @@ from kgcore.errors import IngestError
 _ROWS = 5_000_000
 _BYTES = 2**30
 _BATCH = 500
-_FAULTS = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
+# What pyarrow raises of a broken file; for types that it cannot read also Python's own NotImplementedError.
+_FAULTS = (
+    pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, NotImplementedError,
+)  # fmt: skip
 _REMEDY = "Write it again with the tool that made it, or copy it again."
 
 
@@ -26,7 +29,7 @@ def parquet_columns(path: Path) -> dict[str, pa.DataType]:
     try:
         schema = pq.read_schema(path)
         return {name: schema.field(i).type for i, name in enumerate(schema.names)}
-    except (*_FAULTS, NotImplementedError) as error:
+    except _FAULTS as error:
         raise IngestError(f"{path.name} cannot be read as parquet ({_short(error)}).", remedy=_REMEDY) from error
 
 
@@ -44,7 +47,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
                 rows = batch.to_pylist()
                 yield from map(_plain, rows)
                 number += len(rows)
-    except (*_FAULTS, NotImplementedError) as error:
+    except _FAULTS as error:
         raise IngestError(
             f"{path.name}, after row {number}: cannot be read ({_short(error)}).", remedy=_REMEDY
         ) from error
