@@ -186,6 +186,7 @@ class _Comparison:
     def _begin(self) -> None:
         """Before a document: nothing of it has been seen."""
         self._edges: set[str] = set()
+        self._new: set[tuple[str, str]] = set()  # a server holds these before the document's end
         self._document_of: dict[str, str] = {}
         self._touched: set[str] = set()
 
@@ -207,6 +208,8 @@ class _Comparison:
             found = held.get(chunk.id)
             kind = _kind(found, found is not None and _is_same_chunk(found, chunk))
             counts[kind] += 1
+            if kind == "new":
+                self._new.add(("chunk", chunk.id))
             if kind != "same":
                 self._touched.add(chunk.document_id)
                 differing.append(chunk)
@@ -226,6 +229,8 @@ class _Comparison:
             found = held.get(edge.id)
             kind = _kind(found, found == edge)
             counts[kind] += 1
+            if kind == "new":
+                self._new.add(("edge", edge.id))
             if kind != "same":
                 self._touch(edge)
                 self._show(kind, edge)
@@ -258,9 +263,11 @@ class _Comparison:
         self._touched |= {document for document, ids in stored.items() if not self._document_of.keys() >= {*ids}}
         for document, ids in stored.items():
             self._document_of |= dict.fromkeys(ids, document)
-        known, gone = {*stored}, []
+        known = {document for document, ids in stored.items() if any(("chunk", id_) not in self._new for id_ in ids)}
+        gone = []
         for edge in self._stored_edges(sorted({*documents, *self._document_of})):
-            known.add(self._document_of[edge.source_doc_id or ""])
+            if ("edge", edge.id) not in self._new:
+                known.add(self._document_of[edge.source_doc_id or ""])
             if edge.id not in self._edges:
                 gone.append(edge)
                 self._touch(edge)
