@@ -162,6 +162,24 @@ def idle(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
+def at_rest(page: Page) -> None:
+    """The popover has found its place: its rows read one after another are of one picture."""
+    idle(page)
+    page.wait_for_function(
+        """() => {
+            const popover = document.querySelector("[data-testid=stPopoverBody]");
+            const places = [popover, ...popover.querySelectorAll("input, textarea")].map((each) => {
+                const box = each.getBoundingClientRect();
+                return [box.x, box.y, box.width];
+            });
+            const now = JSON.stringify(places);
+            const [before, since] = window.placesBefore ?? [null, 0];
+            if (now !== before) window.placesBefore = [now, Date.now()];
+            return now === before && Date.now() - since > 500;
+        }"""
+    )
+
+
 def press_until_focused(page: Page, key: str, name: str) -> None:
     idle(page)
     for _ in range(12):
@@ -181,6 +199,7 @@ def test_a_row_is_a_line_and_nothing_overflows(
     page.get_by_role("button", name="Filter ⚠").click(timeout=60_000)
     expect(page.get_by_label("Value of condition 6")).to_be_visible()
     popover = page.locator("[data-testid=stPopoverBody]")
+    at_rest(page)
     width, bottom = popover.evaluate("e => [e.scrollWidth - e.clientWidth, e.getBoundingClientRect().bottom]")
     assert width == 0
     assert bottom <= screen["height"]
