@@ -109,6 +109,13 @@ class GraphChecks:
         made = self.store.describe(AccessFilter.of(access_fields=self.store.access_fields))
         if made.embedder is None:
             return passed(name, "The graph has no vectors: facts are scored by the words of the question.")
+        if made.bare:
+            return Check(
+                name=name,
+                state="warn",
+                said=f"{made.bare:,} of {made.edges:,} edges have no vector.",
+                remedy="Compute them with `python -m kgcore vectors`.",
+            )
         if (made.embedder, made.dimension) == (NAME, DIMENSION):
             return passed(
                 name, f"The graph's vectors were made by {NAME}, of {DIMENSION} numbers, as the question's are."

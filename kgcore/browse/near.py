@@ -76,7 +76,7 @@ def far_end(fact: Fact, entity_id: str) -> str:
 
 def closeness(embedder: Embedder | None, question: str, visible: Description) -> Vector | None:
     """The question's vector where the graph has vectors of this embedder; None without, and without a question."""
-    if not question or embedder is None or visible.embedder is None:
+    if not question or embedder is None or not visible.has_vectors:
         return None
     if (embedder.name, embedder.dimension) != (visible.embedder, visible.dimension):
         return None

@@ -12,8 +12,9 @@ from kgcore.filters import AccessFilter
 from kgcore.models.offline import Encoded, OfflineEmbedder
 from kgcore.models.protocol import ChatModel, Embedder, Reranker
 from kgcore.retrieve.expand import Looks, Walk, walk
-from kgcore.retrieve.ground import WEIGHED, Fetched, Grounded, ground
-from kgcore.retrieve.llm_filter import LlmFilter
+from kgcore.retrieve.fetched import Fetched
+from kgcore.retrieve.ground import WEIGHED, Grounded, ground
+from kgcore.retrieve.llm_filter import FactFilter, LlmFilter
 from kgcore.retrieve.rank import rank
 from kgcore.retrieve.render import fact_documents
 from kgcore.retrieve.score import Coverage
@@ -73,11 +74,12 @@ class Asking:
     takes.
 
     Seeds are found once for all that start alike; of walks that differ in their length the longest is walked, and what
-    a hop looks at is looked at once for all widths that kept the same until then. Raises StoreError.
+    a hop looks at is looked at once for all widths that kept the same until then. `llm_filter` stands in for one that
+    asks the chat model. Raises StoreError.
     """
 
-    def __init__(self, question: str, sources: Sources) -> None:
-        self._question, self._sources = question, sources
+    def __init__(self, question: str, sources: Sources, llm_filter: FactFilter | None = None) -> None:
+        self._question, self._sources, self._fact_filter = question, sources, llm_filter
         self._timings: dict[str, float] = {}
         self._warnings: list[str] = []
         with _timed(self._timings, "describe"):
@@ -151,6 +153,13 @@ class Asking:
             timings=timings,
         )
 
+    def forget(self) -> None:
+        """Drops the walks, for room, and what they looked at but in the hop from the seeds: no width changes that."""
+        self._walks.clear()
+        for looks in self._looks.values():
+            for key in [(limit, kept) for limit, kept in looks if kept]:
+                del looks[key]
+
     def _find_seeds(self, settings: Settings, filter: AccessFilter) -> _Seeds:
         walks = replace(_of_the_walk(settings), beam_width=0, scoring="coverage", relations=(), hub_limit=0)
         key = filter.key, replace(walks, llm_filter=False)
@@ -181,9 +190,11 @@ class Asking:
             self._walks[key] = _Walks(going=going, coverage=self._coverage)
         return self._walks[key].hops(settings.max_hops)
 
-    def _llm_filter(self, settings: Settings) -> LlmFilter | None:
+    def _llm_filter(self, settings: Settings) -> FactFilter | None:
         llm = self._sources.llm
-        return LlmFilter(llm=llm, question=self._question) if settings.llm_filter and llm is not None else None
+        if settings.llm_filter and self._fact_filter is None and llm is not None:
+            return LlmFilter(llm=llm, question=self._question)
+        return self._fact_filter if settings.llm_filter else None
 
 
 def _of_the_walk(settings: Settings) -> Settings:
@@ -195,7 +206,12 @@ def _vector(
     embedder: Embedder | None, question: str, encoded: Encoded, description: Description, warnings: list[str]
 ) -> Vector | None:
     """The question's vector, if the graph has vectors of this embedder."""
-    if description.embedder is None:
+    if not description.has_vectors:
+        if description.bare:
+            warnings.append(
+                f"{description.bare:,} of {description.edges:,} edges have no vector yet: vectors are not used until "
+                "they are computed."
+            )
         return None
     if embedder is None:
         warnings.append("No embedder was given: the graph's vectors are not used.")

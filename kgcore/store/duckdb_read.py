@@ -181,7 +181,15 @@ class DuckReader(DuckNames):
             embedder=self.file.meta("embedder"),
             dimension=self.file.dimension,
             data_version=version,
+            bare=self._bare(filter) if self.file.dimension else 0,
         )
+
+    def _bare(self, filter: AccessFilter) -> int:
+        where, params = self.visible(filter, "a")
+        count: int = self.file.rows(
+            f"SELECT count(DISTINCT a.edge) FROM adjacency a WHERE a.embedding IS NULL AND {where}", params
+        )[0][0]
+        return count
 
 
 _SHORTLIST = """

@@ -47,6 +47,7 @@ class NeoReader(NeoNames):
             self._descriptions[key] = found
         return replace(
             found,
+            bare=found.bare if state.embedder is not None else 0,
             embedder=state.embedder,
             dimension=state.dimension,
             data_version=state.version,
@@ -221,8 +222,12 @@ class NeoReader(NeoNames):
         fields = layout.fields()
         counted = ", ".join(f"count({fields[field]}) AS {field}" for field in EDGE_FIELDS)
         documents = f"count(DISTINCT {layout.source_document()})"
-        edges, documented, *own_counts = self.server.rows(
-            f"{matched} RETURN count(r) AS edges, {documents} AS documents, {counted}", params, timeout=SLOW
+        # A graph that others built may have vectors on some edges by intent.
+        bare = "count(CASE WHEN r.embedding IS NULL THEN 1 END)" if layout.own else "0"
+        edges, documented, without, *own_counts = self.server.rows(
+            f"{matched} RETURN count(r) AS edges, {documents} AS documents, {bare} AS bare, {counted}",
+            params,
+            timeout=SLOW,
         )[0]
         relations = self.server.rows(f"{matched} RETURN {layout.relation()}, count(*)", params, timeout=SLOW)
         types = self.server.rows(
@@ -252,6 +257,7 @@ class NeoReader(NeoNames):
             embedder=None,
             dimension=None,
             data_version="",
+            bare=without,
         )
 
     def _properties(self, rows: Iterable[Sequence[Any]], hidden: frozenset[str]) -> list[Property]:

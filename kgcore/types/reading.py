@@ -72,6 +72,7 @@ class Property:
 @dataclass(frozen=True, kw_only=True)
 class Description:
     """A graph as a filter shows it, counts of visible things; `embedder` is None without vectors.
+    `bare` counts the visible edges that have no vector though the graph has some.
     `warnings` say what the store does without, such as an index."""
 
     entities: int
@@ -83,7 +84,16 @@ class Description:
     embedder: str | None
     dimension: int | None
     data_version: str
+    bare: int = 0
     warnings: tuple[str, ...] = ()
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether vectors are to be used: at most one visible edge in twenty is without.
+
+        So a graph is not scored by the first few that are computed, nor loses all by what was added last.
+        """
+        return self.embedder is not None and self.bare * 20 <= self.edges
 
 
 @dataclass(frozen=True, kw_only=True)

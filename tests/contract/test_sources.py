@@ -52,7 +52,7 @@ def held(store: GraphStore) -> tuple[object, ...]:
     page, passages = store.scan(WHOLE, None), store.chunks.scan(WHOLE, None)
     return (
         page.edges, sorted(page.entities, key=lambda e: (e.id, e.name)), passages.chunks,
-        replace(store.describe(WHOLE), data_version=""), store.search("", WHOLE, 99),
+        replace(store.describe(WHOLE), data_version=""), store.hubs(WHOLE, 99),
     )  # fmt: skip
 
 

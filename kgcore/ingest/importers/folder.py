@@ -12,17 +12,49 @@ entities.jsonl   {"id", "type"?, "name"}                        then source and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
+from kgcore.ingest.importers.grounded import OwnLayout, refuse_mapping
 from kgcore.ingest.lines import Line, read_lines
-from kgcore.ingest.source import DEFAULT_TYPE, VALUE_TYPE, GraphParts
+from kgcore.ingest.source import DEFAULT_TYPE, VALUE_TYPE, GraphParts, Notes, by_document
 from kgcore.names import edge_id, entity_id
 from kgcore.types import HAS_ATTRIBUTE, Chunk, Edge, Entity, PropertyValue
 
 _OWN = ("id", "text", "document")
 _PLACE = ("chunk", "chunks")  # where a chunk stands in its document; not the document's own metadata
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folder(OwnLayout):
+    """A folder of these files."""
+
+    family: str = "JSONL folder"
+
+    def parts(self, notes: Notes) -> Iterator[GraphParts]:
+        """Each document. Raises IngestError that names the file and the line at fault."""
+        graph = read_folder(self.path)
+        bare = len(
+            {entity.id for entity in graph.entities} - {end for e in graph.edges for end in (e.source_id, e.target_id)}
+        )
+        if bare:
+            notes.add("entities left out that no triple reaches", bare)
+        yield from by_document(graph)
+
+
+def recognises(path: Path) -> bool:
+    """Whether a folder holds triples and what they are grounded in."""
+    return (path / "triples.jsonl").is_file() and any(
+        (path / f"{name}.jsonl").is_file() for name in ("documents", "passages")
+    )
+
+
+def open_folder(path: Path, mapping: Mapping[str, str] | None = None) -> Folder:
+    """The folder as a source. Raises IngestError for a mapping."""
+    refuse_mapping(path, mapping)
+    return Folder(path=path)
 
 
 def read_folder(folder: str | Path) -> GraphParts:
