@@ -31,30 +31,41 @@ def _main() -> None:
 
 @app.command("import")
 def import_(
-    folder: Annotated[
-        Path, typer.Argument(help="A folder of documents or passages and triples in JSONL, or MetaQA's kb.txt.")
-    ],
+    path: Annotated[Path, typer.Argument(help="A folder or a file that holds a graph; docs/import.md lists which.")],
     store: Annotated[str, typer.Option(help="Where to write, such as duckdb:///graph.duckdb.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and write nothing.")] = False,
+    map_: Annotated[
+        list[str] | None, typer.Option("--map", help="A role and its column, as relation=verb; may be given again.")
+    ] = None,
+    principal: Annotated[
+        list[str] | None, typer.Option(help="Who may see it, as group:finance; may be given again.")
+    ] = None,
     vectors: Annotated[bool, typer.Option(help="Embed names, facts and passages with the offline embedder.")] = True,
 ) -> None:
-    """Reads a folder into a store; what is there already is kept, the same ids are replaced."""
-    from kgcore.ingest import write_graph
-    from kgcore.ingest.importers.folder import read_folder
-    from kgcore.ingest.importers.metaqa import read_metaqa
+    """Reads a graph into a store; documents of the same ids are replaced, other documents stay.
+
+    Ctrl-C stops it after the part that it is writing; the same command goes on from there. Vectors come last: the graph
+    can be asked before.
+    """
+    from kgcore.config import load_config
+    from kgcore.ingest import embed_missing
+    from kgcore.ingest.cli import import_path, told
     from kgcore.models.offline import OfflineEmbedder
-    from kgcore.store import open_store
 
-    with _stoppable("Stopped. Run the same command again for the whole graph.") as check:
-        parts = read_metaqa(folder) if folder.is_file() else read_folder(folder)
-        with closing(open_store(store, create=True)) as target, _progress("writing") as show:
+    with _stoppable("Stopped. The same command goes on from here.") as check, _progress("reading") as show:
 
-            def step(done: int, total: int, what: str) -> None:
-                show(done, total, what)
-                check()
+        def step(done: int, total: int | None, what: str) -> None:
+            show(done, total, what)
+            check()
 
-            embedder = OfflineEmbedder() if vectors else None
-            write_graph(target, parts.entities, parts.edges, parts.chunks, embedder=embedder, progress=step)
-    _console.print(f"{len(parts.entities):,} entities, {len(parts.edges):,} edges, {len(parts.chunks):,} passages")
+        found = import_path(
+            path, store, load_config(), mapping=map_ or (), principals=principal or (), dry_run=dry_run, progress=step
+        )
+        if vectors and not dry_run:
+            with closing(_open_whole(store)) as target:
+                embed_missing(target, OfflineEmbedder(), progress=step)
+    for line in told(path, found, dry_run=dry_run):
+        _console.print(line, markup=False, highlight=False)
 
 
 @app.command(context_settings={"allow_extra_args": True})
@@ -94,18 +105,34 @@ def copy(
 
 @app.command()
 def vectors(
-    store: Annotated[str, typer.Argument(help="The address of a Neo4j graph that others built.")],
+    store: Annotated[str, typer.Argument(help="The address of a graph.")],
 ) -> None:
-    """Embeds a foreign graph's facts and names, once, into a folder beside its mapping; the graph is not written to."""
-    from kgcore.config import load_config, mapping_file, store_options
-    from kgcore.ingest.side import compute_side
+    """Computes the vectors that are missing: of a Neo4j graph that others built into a folder beside its mapping.
+
+    Such a graph is not written to. Ctrl-C stops it; the same command goes on from there.
+    """
+    from kgcore.config import load_config, mapping_file
+    from kgcore.ingest import embed_missing
+    from kgcore.ingest.side import compute_side, is_foreign
     from kgcore.models.offline import OfflineEmbedder
-    from kgcore.store import open_store
     from kgcore.store.neo4j import side_folder
 
     config = load_config()
-    with closing(open_store(store, **store_options(config, store))) as read, _progress("reading") as show:
-        made = compute_side(read, side_folder(mapping_file(config, store)), OfflineEmbedder(), progress=show)
+    with (
+        _stoppable("Stopped. The same command goes on from here.") as check,
+        closing(_open_whole(store)) as opened,
+        _progress("reading") as show,
+    ):
+
+        def step(done: int, total: int | None, what: str) -> None:
+            show(done, total, what)
+            check()
+
+        if is_foreign(opened):
+            folder = side_folder(mapping_file(config, store))
+            made = compute_side(opened, folder, OfflineEmbedder(), progress=step)
+        else:
+            made = embed_missing(opened, OfflineEmbedder(), progress=step)
     _console.print(f"{made:,} vectors")
 
 
@@ -213,7 +240,7 @@ def doctor(
 
 
 @contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
+def _progress(what: str) -> Iterator[Callable[[int, int | None, str], None]]:
     """A bar, moved by calling what this gives with how much is done, of how much, and what is being done."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_console) as bar:

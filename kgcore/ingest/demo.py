@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kgcore.config import cache_dir
-from kgcore.ingest.importers.folder import read_folder
-from kgcore.ingest.write import Progress, write_graph
+from kgcore.ingest.embed import embed_missing
+from kgcore.ingest.importers import open_source
+from kgcore.ingest.plan import write_source
+from kgcore.ingest.source import Notes
+from kgcore.ingest.write import Progress
 from kgcore.models.offline import NAME, OfflineEmbedder
 from kgcore.store import open_store
 from kgcore.store.duckdb_file import SCHEMA
@@ -45,10 +48,10 @@ def _build(path: Path, progress: Progress | None, embedder: OfflineEmbedder) -> 
     # Built beside and moved into place: a start that is killed leaves no half graph.
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     unfinished.unlink(missing_ok=True)
-    parts = read_folder(DEMO)
-    store = open_store(f"duckdb:///{unfinished}", create=True)
+    store = open_store(f"duckdb:///{unfinished}", create=True, access_fields=())
     try:
-        write_graph(store, parts.entities, parts.edges, parts.chunks, embedder=embedder, progress=progress)
+        write_source(store, open_source(DEMO).parts(Notes()))
+        embed_missing(store, embedder, progress=progress, page=100)
     finally:
         store.close()
     for old in path.parent.glob("demo-*.duckdb"):

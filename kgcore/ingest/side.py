@@ -16,6 +16,11 @@ from kgcore.store.side import save_side
 from kgcore.types import Vector
 
 
+def is_foreign(store: GraphStore) -> bool:
+    """Whether others built the graph, so that it is only read."""
+    return isinstance(store, NeoStore) and not store.layout.own
+
+
 def compute_side(
     store: GraphStore, folder: Path, embedder: Embedder, *, progress: Progress | None = None, page: int = 5_000
 ) -> int:
@@ -24,10 +29,10 @@ def compute_side(
     `progress(done, total, what)` is called after each page of edges. Raises ConfigError for a graph of our own, which
     has its vectors in itself, StoreError and ModelError.
     """
-    if not isinstance(store, NeoStore) or store.layout.own:
+    if not is_foreign(store):
         raise ConfigError(
             "Only a Neo4j graph that others built keeps its vectors beside it.",
-            remedy="Write vectors into a graph of your own with `python -m kgcore import`.",
+            remedy="Compute those of a graph of your own with `python -m kgcore vectors`.",
         )
     total = store.describe(WHOLE).edges
     edges: dict[str, Vector] = {}

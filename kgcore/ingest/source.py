@@ -79,6 +79,16 @@ def by_document(graph: GraphParts) -> Iterator[GraphParts]:
         )
 
 
+def naming_nobody(parts: Iterable[GraphParts], fields: Iterable[str], notes: Notes) -> Iterator[GraphParts]:
+    """The parts as they are; notes how many edges have none of the access fields."""
+    named = frozenset(fields)
+    for part in parts:
+        count = sum(not named & edge.properties.keys() for edge in part.edges)
+        if count and named:
+            notes.add("edges that do not say who may see them: no locked filter lets them through", count)
+        yield part
+
+
 def stamped(parts: Iterable[GraphParts], metadata: Mapping[str, PropertyValue]) -> Iterator[GraphParts]:
     """The parts with more metadata on every edge and chunk, such as who may see them; it wins over a file's own."""
     for part in parts:

@@ -17,11 +17,12 @@ from typer.testing import CliRunner
 import kgcore.ingest.copy
 import kgcore.ingest.demo
 import kgcore.store
-from kgcore import StoreError, open_store
+from kgcore import ConfigError, IngestError, StoreError, open_store
 from kgcore.__main__ import app
-from kgcore.config import cache_dir
-from kgcore.filters import AccessFilter
+from kgcore.config import cache_dir, load_config
+from kgcore.filters import WHOLE, AccessFilter
 from kgcore.ingest import copy_graph
+from kgcore.ingest.cli import import_path
 from tests.contract.graphs import READER, WORLD_PROBE, everything, write_world
 from tests.data.build import JANE, ROOT, retriever, texts
 
@@ -53,7 +54,9 @@ def test_import_writes_a_graph_that_answers(folder: Path, tmp_path: Path) -> Non
     address = f"duckdb:///{tmp_path}/x.duckdb"
     done = run("import", folder, "--store", address)
     assert done.returncode == 0, done.stderr
-    assert "3 entities, 2 edges, 1 passages" in done.stderr
+    assert all(
+        f"{what}\n" in done.stderr for what in ("documents: 1 new", "entities: 3 new", "edges: 2 new", "chunks: 1 new")
+    )
     assert CliRunner().invoke(app, ["import", str(folder), "--store", address, "--no-vectors"]).exit_code == 0
     store = open_store(address)
     try:
@@ -68,6 +71,57 @@ def test_import_writes_a_graph_that_answers(folder: Path, tmp_path: Path) -> Non
         store.close()
 
 
+def imported(folder: Path, store: Path, *options: str) -> str:
+    """What an import without vectors prints."""
+    done = CliRunner().invoke(
+        app, ["import", str(folder), "--store", f"duckdb:///{store}", "--no-vectors", *options], env={"COLUMNS": "200"}
+    )
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_dry_run_says_what_would_change_and_writes_nothing(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "x.duckdb"
+    said = imported(folder, file, "--dry-run")
+    assert "edges: 2 new" in said and "new: Jane Doe -[works at]-> Acme (p1)" in said
+    assert "2 edges that do not say who may see them" in said
+    assert not file.exists()
+    imported(folder, file)
+    (folder / "triples.jsonl").write_text(json.dumps({"passage": "p1", "triple": ["Jane Doe", "works at", "Orbit"]}))
+    said = imported(folder, file, "--dry-run")
+    assert "edges: 1 new, 2 to go" in said and "documents: 1 changed" in said
+    assert "documents: 1 changed" in imported(folder, file)
+    assert "documents: 1 same" in imported(folder, file, "--dry-run")
+
+
+def test_who_may_see_it_is_written_on_every_edge_and_passage(folder: Path, tmp_path: Path) -> None:
+    said = imported(folder, tmp_path / "x.duckdb", "--principal", "group:a", "--principal", "group:b")
+    assert "who may see them" not in said and "group:a" not in said
+    store = open_store(f"duckdb:///{tmp_path}/x.duckdb", access_fields=())
+    try:
+        held = [edge.properties for edge in store.scan(WHOLE, None).edges]
+        held += [chunk.metadata for chunk in store.chunks.scan(WHOLE, None).chunks]
+        assert [each["allowed_principals"] for each in held] == [("group:a", "group:b")] * 3
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("given", ["relation", "=x", "relation="])
+def test_a_mapping_that_is_none_is_a_message(folder: Path, tmp_path: Path, given: str) -> None:
+    with pytest.raises(ConfigError, match="no role and column"):
+        import_path(folder, f"duckdb:///{tmp_path}/x.duckdb", load_config(), mapping=[given])
+    with pytest.raises(IngestError, match="a mapping cannot name others"):
+        import_path(folder, f"duckdb:///{tmp_path}/x.duckdb", load_config(), mapping=["relation=verb"])
+    assert not (tmp_path / "x.duckdb").exists()
+
+
+def test_vectors_computes_those_that_are_missing(folder: Path, tmp_path: Path) -> None:
+    imported(folder, tmp_path / "x.duckdb")
+    for made in ("6 vectors", "0 vectors"):
+        done = CliRunner().invoke(app, ["vectors", f"duckdb:///{tmp_path}/x.duckdb"])
+        assert done.exit_code == 0 and made in done.output
+
+
 def failed(done: subprocess.CompletedProcess[str]) -> str:
     """What a failure prints, after the checks that every one must pass."""
     assert done.returncode == 1
@@ -79,7 +133,10 @@ def failed(done: subprocess.CompletedProcess[str]) -> str:
 
 def test_a_wrong_folder_is_a_message_and_a_remedy(tmp_path: Path) -> None:
     said = failed(run("import", tmp_path / "[nowhere]", "--store", f"duckdb:///{tmp_path}/x.duckdb"))
-    assert "[nowhere] holds no graph" in said and "Name a folder" in said
+    assert "There is no" in said and "[nowhere]" in said and "Name a file or a folder" in said
+    (tmp_path / "[empty]").mkdir()
+    said = failed(run("import", tmp_path / "[empty]", "--store", f"duckdb:///{tmp_path}/x.duckdb"))
+    assert "[empty] is no graph" in said and "triples.jsonl" in said
     assert not (tmp_path / "x.duckdb").exists()
 
 

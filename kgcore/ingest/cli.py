@@ -1,0 +1,108 @@
+"""What `python -m kgcore import` does, without its options: a path against a store's address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from urllib.parse import unquote
+
+from kgcore.config import Config, store_options
+from kgcore.errors import ConfigError
+from kgcore.ingest.importers import open_source
+from kgcore.ingest.plan import Count, Plan, plan_source, write_source
+from kgcore.ingest.source import Notes, Source, naming_nobody, stamped
+from kgcore.store import GraphStore, open_store
+from kgcore.types import Edge, PropertyValue
+from kgcore.viz import plain
+
+PRINCIPALS = "allowed_principals"
+"""The access field that --principal writes."""
+_EXAMPLES = 10
+_LONGEST = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What an import did, or of a dry run would do."""
+
+    source: Source
+    plan: Plan
+    notes: Notes = field(default_factory=Notes)
+
+
+def import_path(
+    path: Path,
+    address: str,
+    config: Config,
+    *,
+    mapping: Sequence[str] = (),
+    principals: Sequence[str] = (),
+    dry_run: bool = False,
+    progress: Callable[[int, int | None, str], None] | None = None,
+) -> Imported:
+    """Reads a file or a folder into the store at an address, which a dry run leaves as it is.
+
+    `mapping` is `role=column` each; `principals` who may see all of it. `progress(done, None, "edges")` is called as
+    edges are compared or written. Raises ConfigError, IngestError, StoreError.
+    """
+    source = open_source(path, _mapping(mapping))
+    notes = Notes()
+    stamp: Mapping[str, PropertyValue] = {PRINCIPALS: tuple(principals)} if principals else {}
+    parts = naming_nobody(stamped(source.parts(notes), stamp), config.access_fields, notes)
+
+    def step(edges: int) -> None:
+        if progress is not None:
+            progress(edges, None, "edges")
+
+    first = next(parts, None)  # read before a file is made, which a bad one then leaves unmade
+    whole = chain(() if first is None else (first,), parts)
+    with closing(_opened(address, config, create=not dry_run)) as store:
+        if dry_run:
+            return Imported(
+                source=source, notes=notes, plan=plan_source(store, whole, examples=_EXAMPLES, progress=step)
+            )
+        return Imported(source=source, notes=notes, plan=write_source(store, whole, progress=step))
+
+
+def told(path: Path, imported: Imported, *, dry_run: bool) -> Iterator[str]:
+    """What was read, changed and noted, a line each."""
+    source, plan = imported.source, imported.plan
+    mapped = "".join(f", {role}={column}" for role, column in source.mapping.items())
+    yield plain(f"{path.resolve().name}: {source.family}{mapped}", _LONGEST)
+    for name in ("documents", "entities", "edges", "chunks"):
+        yield f"  {name}: {_counted(getattr(plan, name), dry_run=dry_run)}"
+    for reason, count in imported.notes.counts.items():
+        yield plain(f"  {count:,} {reason}", _LONGEST)
+    for what, edge in plan.examples:
+        yield f"  {what}: {plain(_line(edge), _LONGEST)}"
+
+
+def _counted(count: Count, *, dry_run: bool) -> str:
+    words = {"new": count.new, "changed": count.changed, "gone": count.gone, "same": count.same}
+    said = [f"{number:,} {'to go' if dry_run and word == 'gone' else word}" for word, number in words.items() if number]
+    return ", ".join(said) or "none"
+
+
+def _line(edge: Edge) -> str:
+    return f"{edge.src_name} -[{edge.key or edge.relation}]-> {edge.dst_name} ({edge.source_doc_id})"
+
+
+def _mapping(given: Sequence[str]) -> Mapping[str, str] | None:
+    found = {}
+    for one in given:
+        role, separator, column = one.partition("=")
+        if not separator or not role or not column:
+            raise ConfigError(f"{one!r} is no role and column.", remedy="Give --map as relation=verb.")
+        found[role] = column
+    return found or None
+
+
+def _opened(address: str, config: Config, *, create: bool) -> GraphStore:
+    """The store with its access metadata; for a dry run into a file that is not there an empty one."""
+    scheme, _, file = address.partition(":///")
+    if scheme == "duckdb" and not create and not Path(unquote(file)).exists():
+        return open_store("duckdb:///:memory:", create=True, access_fields=())
+    return open_store(address, create=create, **{**store_options(config, address), "access_fields": ()})
