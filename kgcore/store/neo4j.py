@@ -23,6 +23,11 @@ class NeoStore(NeoWriter):
         super().__init__(server, mapping, access_fields)
         self.chunks = NeoChunks(self)
 
+    def whole(self) -> NeoStore:
+        made = NeoStore(self.server, self.layout.mapping, frozenset())
+        made.side = self.side
+        return made
+
     def close(self) -> None:
         """Gives the connections back."""
         self.server.close()

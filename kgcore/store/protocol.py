@@ -246,4 +246,11 @@ class GraphStore(GraphReader, GraphBrowser, GraphWriter, Protocol):
     @property
     def access_fields(self) -> frozenset[str]: ...
 
+    def whole(self) -> GraphStore:
+        """The same store with no access field left out: to write into, and for administrators to look after.
+
+        It shares the file or the connections, and is closed with them.
+        """
+        ...
+
     def close(self) -> None: ...
