@@ -8,11 +8,13 @@ import numpy as np
 
 from kgcore.filters import DEFAULT_ACCESS_FIELDS, AccessFilter, access_field
 from kgcore.filters.sql import EDGE_COLUMNS as FIELD_COLUMNS
+from kgcore.filters.sql import compile_chunk_filter
 from kgcore.names import fold, is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_read import DuckReader
 from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows
 from kgcore.store.protocol import Page
+from kgcore.store.values import documents_of
 from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, RelationCount, Scalar, Vector
 
 MAX_PATHS = 20
@@ -104,16 +106,22 @@ class DuckBrowser(DuckReader):
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
         where, params = self.visible(filter, "e")
-        rows = self.file.rows(
+        told = self.file.rows(
             f"""
-            SELECT e.source_doc_id, min(p.properties->>'$.title'), count(*) FROM edge e
-            JOIN property_set p ON p.ord = e.property_set
-            WHERE e.source_doc_id IS NOT NULL AND {where} GROUP BY 1 ORDER BY 1
+            SELECT coalesce(c.document_id, e.source_doc_id), min(p.properties->>'$.title'), count(*),
+                   count(DISTINCT e.fact)
+            FROM edge e JOIN property_set p ON p.ord = e.property_set LEFT JOIN chunk c ON c.id = e.source_doc_id
+            WHERE e.source_doc_id IS NOT NULL AND {where} GROUP BY 1
             """,
             params,
         )
-        hidden = "title" in filter.access_fields
-        return tuple(DocumentInfo(id=i, title=i if hidden or not title else title, edges=n) for i, title, n in rows)
+        passing, chunk_params = compile_chunk_filter(filter.node)
+        held = self.file.rows(
+            "SELECT c.document_id, min(c.metadata->>'$.title'), count(*) FROM chunk c "
+            f"WHERE {passing or 'true'} GROUP BY 1",
+            chunk_params,
+        )
+        return documents_of(told, held, titled="title" not in self.access_fields | filter.access_fields)
 
     def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
         if field in self.access_fields | filter.access_fields or not is_unicode(field):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kgcore.filters import AccessFilter, access_field
-from kgcore.filters.cypher import quoted, texts_of
+from kgcore.filters.cypher import CypherFilter, quoted, texts_of
 from kgcore.filters.grammar import EDGE_FIELDS, kind
 from kgcore.filters.numbers import as_integer
 from kgcore.names import fold, is_unicode, tokens
@@ -18,8 +18,9 @@ from kgcore.store.neo4j_names import Named, escaped
 from kgcore.store.neo4j_read import SLOW, NeoReader
 from kgcore.store.neo4j_rows import standing
 from kgcore.store.neo4j_server import NeoServer
-from kgcore.store.neo4j_values import from_neo4j, stored_name
+from kgcore.store.neo4j_values import STORED, from_neo4j, stored_name
 from kgcore.store.protocol import Page
+from kgcore.store.values import documents_of
 from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, RelationCount, Scalar, Vector
 
 MAX_PATHS = 20
@@ -102,15 +103,32 @@ class NeoBrowser(NeoReader):
         if layout.source_document() == "null":
             return ()
         where, params = layout.visible(filter)
-        rows = self.server.rows(
+        # Of others' passages nothing says which document they are of.
+        document = "OPTIONAL MATCH (c:Chunk {id: source}) WITH coalesce(c.document_id, source) AS id, title, n, facts"
+        told = self.server.rows(
             f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} "
-            f"WITH {layout.source_document()} AS id, r WHERE id IS NOT NULL "
-            "RETURN id, min(toStringOrNull(r.title)), count(*) ORDER BY id",
+            f"WITH {layout.source_document()} AS source, r, a, b WHERE source IS NOT NULL "
+            "WITH source, min(toStringOrNull(r.title)) AS title, count(*) AS n, "
+            f"collect(DISTINCT {layout.fact()}) AS facts {document if layout.own else 'WITH source AS id, title, n, facts'} "
+            "WITH id, min(title) AS title, sum(n) AS n, collect(facts) AS lists "
+            "RETURN id, title, n, COUNT { UNWIND lists AS facts UNWIND facts AS fact RETURN DISTINCT fact }",
             params,
             timeout=SLOW,
         )
-        hidden = "title" in self.access_fields | filter.access_fields
-        return tuple(DocumentInfo(id=i, title=i if hidden or not title else title, edges=n) for i, title, n in rows)
+        titled = "title" not in self.access_fields | filter.access_fields
+        return documents_of(told, self._chunk_documents(filter), titled=titled)
+
+    def _chunk_documents(self, filter: AccessFilter) -> list[list[Any]]:
+        """Each document of our own passages, its title and how many of them pass."""
+        if not self.layout.own:
+            return []
+        compiler = CypherFilter("c", {"source_doc_id": "c.id"}, STORED)
+        where = compiler.compile(filter.node)
+        return self.server.rows(
+            f"MATCH (c:Chunk) WHERE {where} RETURN c.document_id, min(toStringOrNull(c.title)), count(*)",
+            compiler.params,
+            timeout=SLOW,
+        )
 
     def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
         if field in self.access_fields | filter.access_fields or not is_unicode(field):

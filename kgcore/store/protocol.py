@@ -132,7 +132,10 @@ class GraphBrowser(Protocol):
         ...
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
-        """The source documents of visible edges, by id."""
+        """The documents of visible edges and of chunks whose own metadata pass, by id.
+
+        An edge counts for the document of the chunk that it names, else for what it names itself.
+        """
         ...
 
     def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from kgcore.errors import StoreError
 from kgcore.names import fold, is_unicode, tokens
-from kgcore.types import Edge, Entity, PropertyValue, Vector
+from kgcore.types import DocumentInfo, Edge, Entity, PropertyValue, Vector
 
 _INT64 = (-(2**63), 2**63 - 1)
 
@@ -89,6 +89,21 @@ def spellings(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[s
     pairs = [(e.id, e.name) for e in entities]
     pairs += [pair for e in edges for pair in ((e.source_id, e.src_name), (e.target_id, e.dst_name))]
     return {(id_, name): vectors.get((id_, fold(name))) for id_, name in pairs}
+
+
+def documents_of(
+    told: Iterable[Sequence[Any]], held: Iterable[Sequence[Any]], *, titled: bool
+) -> tuple[DocumentInfo, ...]:
+    """Documents by id, from rows of (id, title, edges, facts) and of (id, title, chunks)."""
+    edges = {row[0]: row for row in told}
+    chunks = {row[0]: row for row in held if row[0] is not None}
+    found = []
+    for id_ in sorted({*edges, *chunks}):
+        _, title, count, facts = edges.get(id_, (id_, None, 0, 0))
+        _, other, passages = chunks.get(id_, (id_, None, 0))
+        name = (title or other) if titled else None
+        found.append(DocumentInfo(id=id_, title=name or id_, edges=count, facts=facts, chunks=passages))
+    return tuple(found)
 
 
 def _checked(name: str, value: Any) -> Any:

@@ -98,11 +98,13 @@ class Description:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentInfo:
-    """A source document as visible edges show it: how many edges it asserts, and its title if it has one."""
+    """A source document as it can be seen: how many edges and facts it asserts, its passages, its title or its id."""
 
     id: str
     title: str
-    edges: int
+    edges: int = 0
+    facts: int = 0
+    chunks: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kgcore import ConfigError
@@ -18,6 +20,7 @@ from tests.contract.graphs import (
     SECRET,
     VALUES,
     WORLD_EDGES,
+    chunk,
     edge,
     exact,
     hidden,
@@ -118,12 +121,9 @@ class TestPaths:
 class TestDocuments:
     def test_by_id_with_title_and_count(self, store: GraphStore) -> None:
         write_world(store)
-        assert store.documents(READER) == (
-            DocumentInfo(id="d1", title="Report One", edges=5),
-            DocumentInfo(id="d2", title="d2", edges=5),
-            DocumentInfo(id="d3", title="d3", edges=1),
-        )
-        assert store.documents(BOARD)[3:] == (DocumentInfo(id="d9", title="Minutes", edges=2),)
+        told = {"doc-a": ("Report One", 10), "doc-b": ("doc-b", 1)}
+        assert {d.id: (d.title, d.edges) for d in store.documents(READER) if d.edges} == told
+        assert {d.id: (d.title, d.edges) for d in store.documents(BOARD) if d.edges} == told | {"doc-x": ("Minutes", 2)}
         assert store.documents(READER.narrowed(only("relation_of_none", "==", 1))) == ()
         assert store.documents(NOBODY) == ()
 
@@ -131,7 +131,26 @@ class TestDocuments:
         write(
             store, edge("e", "a", "R", "b"), hidden("h", "a", "S", "b", doc="d1", properties={**SECRET, "title": "A"})
         )
-        assert store.documents(READER) == (DocumentInfo(id="d1", title="d1", edges=1),)
+        assert store.documents(READER) == (DocumentInfo(id="d1", title="d1", edges=1, facts=1),)
+
+    def test_passages_are_of_their_document(self, store: GraphStore) -> None:
+        said = [edge("e1", "a", "R", "b", doc="one#1"), edge("e2", "a", "R", "b", doc="one#2")]
+        write(store, *said, edge("e3", "a", "R", "c", doc="one"), hidden("h", "a", "R", "d", doc="one#2"))
+        store.chunks.upsert([
+            replace(chunk("one#1"), document_id="one"), replace(chunk("one#2"), document_id="one"),
+            replace(chunk("one#3"), document_id="one", metadata=SECRET),
+            replace(chunk("two#1"), document_id="two", metadata={**PUBLIC, "title": "Two"}),
+            replace(chunk("nine#1"), document_id="nine", metadata={**SECRET, "title": "Nine"}),
+        ])  # fmt: skip
+        assert store.documents(READER) == (
+            DocumentInfo(id="one", title="one", edges=3, facts=2, chunks=2),
+            DocumentInfo(id="two", title="Two", chunks=1),
+        )
+        assert store.documents(BOARD) == (
+            DocumentInfo(id="nine", title="Nine", chunks=1),
+            DocumentInfo(id="one", title="one", edges=4, facts=3, chunks=3),
+            DocumentInfo(id="two", title="Two", chunks=1),
+        )
 
 
 def counted(store: GraphStore, field: str, filter: AccessFilter = READER, **limit: int) -> list[tuple[object, int]]:
