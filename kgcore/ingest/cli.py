@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from kgcore.config import Config, store_options
 from kgcore.errors import ConfigError
+from kgcore.ingest.documents import PRINCIPALS, checked_principals
 from kgcore.ingest.importers import open_source
 from kgcore.ingest.plan import Count, Plan, plan_source, write_source
 from kgcore.ingest.source import Notes, Source, naming_nobody, stamped
@@ -18,8 +19,6 @@ from kgcore.store import GraphStore, open_store
 from kgcore.types import Edge, PropertyValue
 from kgcore.viz import plain
 
-PRINCIPALS = "allowed_principals"
-"""The access field that --principal writes."""
 _EXAMPLES = 10
 _LONGEST = 500
 
@@ -50,7 +49,7 @@ def import_path(
     """
     source = open_source(path, _mapping(mapping))
     notes = Notes()
-    stamp: Mapping[str, PropertyValue] = {PRINCIPALS: tuple(principals)} if principals else {}
+    stamp: Mapping[str, PropertyValue] = {PRINCIPALS: checked_principals(principals)} if principals else {}
     parts = naming_nobody(stamped(source.parts(notes), stamp), config.access_fields, notes)
 
     def step(edges: int) -> None:
