@@ -34,7 +34,14 @@ class StoreError(KgError):
 
 
 class ModelError(KgError):
-    """A model is missing, unreachable, or its answer cannot be used."""
+    """A model is missing, unreachable, or its answer cannot be used.
+
+    `wait` is the seconds after which the same call may succeed, 0 if the server does not say; None: it will not.
+    """
+
+    def __init__(self, message: str, *, remedy: str, wait: float | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.wait = wait
 
 
 class ConfigError(KgError):

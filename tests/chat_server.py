@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -66,6 +66,7 @@ class ChatServer:
         self.requests: list[Request] = []
         self.gone = threading.Event()
         self._replies: deque[Reply] = deque()
+        self._by: Callable[[Request], Reply] | None = None
         self._unexpected: list[Request] = []
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -120,6 +121,10 @@ class ChatServer:
             )
         )
 
+    def answer(self, by: Callable[[Request], Reply]) -> None:
+        """From now on whatever finds no reply queued is answered by this, on the thread of the request."""
+        self._by = by
+
     def fail(self, status: int, message: str, *, headers: Mapping[str, str] | None = None, **error: Any) -> None:
         """Queue an error as OpenAI words it; `error` adds fields to it, such as `param`."""
         self.reply({"error": {"message": message, **error}}, status=status, headers=headers)
@@ -144,8 +149,9 @@ class ChatServer:
             self.requests.append(request)
             if self._replies:
                 return self._replies.popleft()
-            self._unexpected.append(request)
-            return Reply(status=418, body=b"no reply is queued")
+            if self._by is None:
+                self._unexpected.append(request)
+        return self._by(request) if self._by else Reply(status=418, body=b"no reply is queued")
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
@@ -172,6 +178,13 @@ class ChatServer:
                 pass
 
         return Handler
+
+
+def said(content: str | None, *, finish_reason: str = "stop", delay: float = 0.0, usage: Any = None) -> Reply:
+    """A model's answer, for `ChatServer.answer`."""
+    choice = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": content}}
+    body = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    return Reply(body=json.dumps(body).encode(), headers={"Content-Type": "application/json"}, delay=delay)
 
 
 def event(data: Any) -> str:

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
 from kgcore.config import Config, store_options
 from kgcore.errors import ConfigError
-from kgcore.ingest.documents import PRINCIPALS, checked_principals
-from kgcore.ingest.importers import open_source
-from kgcore.ingest.plan import Count, Plan, plan_source, write_source
-from kgcore.ingest.source import Notes, Source, naming_nobody, stamped
+from kgcore.ingest.plan import Count
+from kgcore.ingest.reading import Imported, read_path
 from kgcore.store import GraphStore, open_store
-from kgcore.types import Edge, PropertyValue
+from kgcore.types import Edge
 from kgcore.viz import plain
 
-_EXAMPLES = 10
+_SHOWN = 10
 _LONGEST = 500
-
-
-@dataclass(frozen=True, kw_only=True)
-class Imported:
-    """What an import did, or of a dry run would do."""
-
-    source: Source
-    plan: Plan
-    notes: Notes = field(default_factory=Notes)
 
 
 def import_path(
@@ -47,23 +34,14 @@ def import_path(
     `mapping` is `role=column` each; `principals` who may see all of it. `progress(done, None, "edges")` is called as
     edges are compared or written. Raises ConfigError, IngestError, StoreError.
     """
-    source = open_source(path, _mapping(mapping))
-    notes = Notes()
-    stamp: Mapping[str, PropertyValue] = {PRINCIPALS: checked_principals(principals)} if principals else {}
-    parts = naming_nobody(stamped(source.parts(notes), stamp), config.access_fields, notes)
+    reading = read_path(path, config.access_fields, _mapping(mapping), principals)
 
     def step(edges: int) -> None:
         if progress is not None:
             progress(edges, None, "edges")
 
-    first = next(parts, None)  # read before a file is made, which a bad one then leaves unmade
-    whole = chain(() if first is None else (first,), parts)
     with closing(_opened(address, config, create=not dry_run)) as store:
-        if dry_run:
-            return Imported(
-                source=source, notes=notes, plan=plan_source(store, whole, examples=_EXAMPLES, progress=step)
-            )
-        return Imported(source=source, notes=notes, plan=write_source(store, whole, progress=step))
+        return reading.plan(store, progress=step) if dry_run else reading.write(store, progress=step)
 
 
 def told(path: Path, imported: Imported, *, dry_run: bool) -> Iterator[str]:
@@ -75,7 +53,7 @@ def told(path: Path, imported: Imported, *, dry_run: bool) -> Iterator[str]:
         yield f"  {name}: {_counted(getattr(plan, name), dry_run=dry_run)}"
     for reason, count in imported.notes.counts.items():
         yield plain(f"  {count:,} {reason}", _LONGEST)
-    for what, edge in plan.examples:
+    for what, edge in plan.examples[:_SHOWN]:
         yield f"  {what}: {plain(_line(edge), _LONGEST)}"
 
 

@@ -45,6 +45,11 @@ class Source(Protocol):
         """Each role (source, relation, target, description, ...) and the column that plays it, as proposed or given."""
         ...
 
+    @property
+    def roles(self) -> Mapping[str, tuple[str, ...]]:
+        """What a mapping may say: each role, and the columns or the options that it may be."""
+        ...
+
     def parts(self, notes: Notes) -> Iterator[GraphParts]:
         """The graph, in the file's order, the same each time. Raises IngestError that names the file and the line."""
         ...

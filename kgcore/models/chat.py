@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from kgcore.config import Config
 from kgcore.errors import ConfigError, ModelError
+from kgcore.models.call import current_calls, wait_of
 from kgcore.models.dialect import Dialect
 from kgcore.models.structured import find_fault, find_object
 from kgcore.models.thoughts import CLOSE, OPEN, ThoughtFilter, drop_thoughts
@@ -118,6 +119,7 @@ class OpenAIChat:
             max_retries=MAX_RETRIES,
             http_client=_HttpClient(),
         )
+        self._at_once = self._client.with_options(max_retries=0)
 
     @classmethod
     def from_config(cls, config: Config) -> OpenAIChat | None:
@@ -164,7 +166,8 @@ class OpenAIChat:
 
     def _ask(self, system: str, user: str, schema: Mapping[str, Any] | None = None) -> str:
         """The body of the server's response."""
-        create = self._client.chat.completions.with_raw_response.create
+        client = self._client if current_calls().patient else self._at_once
+        create = client.chat.completions.with_raw_response.create
         prompt = self._prompt(system, user)
         return self._negotiate(lambda options: create(**prompt, **options).text, schema=schema)
 
@@ -201,12 +204,14 @@ class OpenAIChat:
     def _read(self, body: str) -> str:
         """The answer's text in a response."""
         try:
-            choice = json.loads(body)["choices"][0]
+            answer = json.loads(body)
+            choice = answer["choices"][0]
             message, finish = choice["message"], choice.get("finish_reason")
             content, refusal = message.get("content") or "", message.get("refusal")
             text = drop_thoughts(whole_characters(content))
         except _SHAPELESS:
             raise self._foreign() from None
+        current_calls().add(answer.get("usage"))
         self._thinks_unopened = self._thinks_unopened or (CLOSE in content and OPEN not in content)
         self._check(finish, refusal, is_cut=text.startswith(OPEN), is_empty=not text)
         return text
@@ -287,7 +292,7 @@ class OpenAIChat:
             "kind": type(error).__name__,
             "said": self._said(error),
         }
-        return ModelError(message.format(**words), remedy=remedy.format(**words))
+        return ModelError(message.format(**words), remedy=remedy.format(**words), wait=wait_of(error))
 
     def _said(self, error: openai.OpenAIError) -> str:
         body = getattr(error, "body", None)

@@ -10,6 +10,7 @@ from kgcore.types.graph import (
     PropertyValue,
     RelationType,
     Scalar,
+    Triple,
     Vector,
 )
 from kgcore.types.reading import (
@@ -79,6 +80,7 @@ __all__ = [
     "SeedMode",
     "Settings",
     "Trace",
+    "Triple",
     "Vector",
     "VisibleEdge",
     "Word",

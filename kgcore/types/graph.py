@@ -73,8 +73,18 @@ class RelationType:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Triple:
+    """A relation between two types of entities."""
+
+    source: str
+    relation: str
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ontology:
-    """What a graph may hold."""
+    """What a graph may hold: with `relation_types` no other relations, with `triples` no other pairs of types."""
 
     entity_types: tuple[EntityType, ...]
     relation_types: tuple[RelationType, ...] = ()
+    triples: tuple[Triple, ...] = ()

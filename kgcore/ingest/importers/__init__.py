@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kgcore.errors import IngestError
-from kgcore.ingest.importers import folder, graphfile, graphrag, hipporag, lightrag, saved_run
+from kgcore.ingest.importers import folder, graphfile, graphrag, hipporag, lightrag, saved_run, triples
 from kgcore.ingest.source import Source
 
 __all__ = ["open_source"]
@@ -18,6 +18,7 @@ _FAMILIES = (
     (hipporag.recognises, hipporag.open_hipporag),
     (saved_run.recognises, saved_run.open_saved_run),
     (graphfile.recognises, graphfile.open_graphfile),
+    (triples.recognises, triples.open_triples),
 )
 
 

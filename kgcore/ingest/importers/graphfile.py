@@ -69,6 +69,11 @@ class GraphFile:
     items: tuple[Item, ...] = field(repr=False, compare=False)
     found: Mapping[str, int] = field(repr=False, compare=False)
 
+    @property
+    def roles(self) -> Mapping[str, tuple[str, ...]]:
+        """Each role may be any attribute."""
+        return dict.fromkeys(ROLES, self.columns) if self.columns else {}
+
     def parts(self, notes: Notes) -> Iterator[GraphParts]:
         """The one document. Raises IngestError if it has neither an edge nor an attribute."""
         for reason, count in self.found.items():

@@ -25,6 +25,7 @@ class OwnLayout:
     path: Path
     columns: tuple[str, ...] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def refuse_mapping(path: Path, mapping: Mapping[str, str] | None) -> None:
