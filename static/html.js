@@ -12,5 +12,7 @@ function show() {
   evidence({ data: { view: "html", run: drawn.run, evidence: drawn.evidence }, parentElement: at("evidence") });
 }
 
+// A page that a browser saved again holds what was drawn then, too.
+for (const id of ["graph", "evidence"]) at(id).replaceChildren();
 show();
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);

@@ -22,7 +22,7 @@ from ui import components, resources
 from ui.access_row import SIDES, settings_in_words, told
 from ui.answers import arguments
 from ui.compare import said
-from ui.jobs import Job, wait_for
+from ui.jobs import Job, job_of, wait_for
 from ui.picture import arrange, picture
 from ui.runs import Run, runs
 from ui.state import Request, link_of, request_of
@@ -92,7 +92,8 @@ def compared(
     if st.session_state.get(_STOPPED) == subject:
         st.button("Ask again", key="access_again", on_click=_stop, args=(None,))
         return None
-    job = _job(request, a, b, subject)
+    given = {**arguments(request), "document_reranker": resources.reranker() if request.reranked else None}
+    job: Job[Views] = job_of(VIEW, subject, lambda _: compare_views(request.question, a, b, **given))
     wait_for(job, VIEW, "Walking the graph twice", on_stop=lambda: _stop(subject))
     memory.jobs.pop(VIEW, None)
     views = job.result()
@@ -208,21 +209,6 @@ def _count(job: Job[None], store: GraphStore, filters: Mapping[str, Mapping[str,
 
 def _key(store: GraphStore, locked: Mapping[str, Any]) -> str:
     return AccessFilter.of(locked, access_fields=store.access_fields).key
-
-
-def _job(
-    request: Request, a: KnowledgeGraphRetriever | None, b: KnowledgeGraphRetriever | None, subject: tuple[Any, ...]
-) -> Job[Views]:
-    """The job of this comparison, found again after a rerun; another's is stopped."""
-    jobs = runs().jobs
-    held = jobs.get(VIEW)
-    if held is None or held[0] != subject:
-        if held is not None:
-            held[1].stop()
-        given = {**arguments(request), "document_reranker": resources.reranker() if request.reranked else None}
-        held = jobs[VIEW] = (subject, Job(lambda _: compare_views(request.question, a, b, **given)))
-    found: Job[Views] = held[1]
-    return found
 
 
 def _stop(subject: object) -> None:

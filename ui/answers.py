@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -14,14 +13,13 @@ from kgcore.models.protocol import Reranker
 from kgcore.retrieve import answered
 from kgcore.types import Retrieval
 from ui import resources
-from ui.jobs import Job, collect, wait_for
+from ui.jobs import Job, collect, job_of, wait_for
 from ui.runs import Run, runs
 from ui.state import Request
 from ui.text import escaped
 
 LONGEST_ANSWER = 20_000
 Control = Literal["question", "filter", "seeds"]
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +42,7 @@ def answer(request: Request, retriever: KnowledgeGraphRetriever) -> Fault | None
     run = memory.known(request)
     if run is None:
         reranker = resources.reranker() if request.reranked else None
-        job = _job("run", request, lambda _: _retrieve(request, retriever, reranker))
+        job = job_of("run", request, lambda _: _retrieve(request, retriever, reranker))
         try:
             wait_for(job, "run", "Walking the graph", on_stop=_stop)
             memory.jobs.pop("run", None)
@@ -80,7 +78,7 @@ def show_answer(retrieval: Retrieval) -> None:
 
 def _write(run: Run, retriever: KnowledgeGraphRetriever, place: Any) -> Retrieval:
     retrieval = run.retrieval
-    job: Job[str] = _job("answer", run, lambda job: collect(job, retriever.answer(retrieval)))
+    job: Job[str] = job_of("answer", run, lambda job: collect(job, retriever.answer(retrieval)))
     if not job.stopped:
         wait_for(job, "answer", "Writing the answer", on_stop=job.stop, show=lambda: place.markdown(_lines(job.text)))
     runs().jobs.pop("answer", None)
@@ -96,18 +94,6 @@ def _unwritten(retrieval: Retrieval, warning: str) -> Retrieval:
     trace = retrieval.trace
     settings = replace(trace.settings, summarize=True)
     return replace(retrieval, trace=replace(trace, settings=settings, warnings=(*trace.warnings, warning)))
-
-
-def _job(kind: str, subject: object, work: Callable[[Job[Result]], Result]) -> Job[Result]:
-    """The job of this kind, found again if it is of the same subject; another subject's is stopped."""
-    jobs = runs().jobs
-    held = jobs.get(kind)
-    if held is None or held[0] != subject:
-        if held is not None:
-            held[1].stop()
-        held = jobs[kind] = (subject, Job(work))
-    found: Job[Result] = held[1]
-    return found
 
 
 def _stop() -> None:

@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
+from ui.runs import runs
+
 QUICK = 0.3
 """Seconds within which nothing is said."""
 _SHOWN_EVERY = 0.4  # seconds; the browser falls behind when it is told more often
@@ -56,6 +58,18 @@ class Job(Generic[Result]):
             self._error = error
         finally:
             self._ended.set()
+
+
+def job_of(kind: str, subject: object, work: Callable[[Job[Result]], Result]) -> Job[Result]:
+    """This session's job of a kind, found again if it is of the same subject; another subject's is stopped."""
+    jobs = runs().jobs
+    held = jobs.get(kind)
+    if held is None or held[0] != subject:
+        if held is not None:
+            held[1].stop()
+        held = jobs[kind] = (subject, Job(work))
+    found: Job[Result] = held[1]
+    return found
 
 
 def collect(job: Job[str], pieces: Iterator[str]) -> str:

@@ -82,7 +82,7 @@ def _walk(visible: Description) -> dict[str, Any]:
     hub_limit = st.number_input(
         "Hub limit",
         1,
-        1_000_000,
+        state.MOST_HUB_LIMIT,
         state.HUB_LIMIT,
         key="hub_limit",
         bind="query-params",

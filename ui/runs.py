@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from kgcore import KgError
 from kgcore.types import Retrieval
 from ui import state
 from ui.state import Request
@@ -33,6 +34,14 @@ class SavedRun:
     over: Request
 
 
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """Why a file was not opened, said for as long as nothing else is asked than `over`."""
+
+    error: KgError
+    over: Request
+
+
 @dataclass(kw_only=True)
 class Runs:
     """All of one scope. `past` and `history` have the newest last; `layouts` is by subject and kind.
@@ -47,6 +56,7 @@ class Runs:
     history: list[Run] = field(default_factory=list)
     pinned: Run | None = None
     saved: SavedRun | None = None
+    refused: Refused | None = None
     stopped: Request | None = None
     jobs: dict[str, Any] = field(default_factory=dict)
     layouts: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -71,6 +81,12 @@ class Runs:
         if self.saved is not None and self.saved.over != request:
             self.saved = None
         return self.saved
+
+    def refused_over(self, request: Request) -> KgError | None:
+        """What is wrong with the file last chosen, if nothing else was asked since."""
+        if self.refused is not None and self.refused.over != request:
+            self.refused = None
+        return self.refused.error if self.refused else None
 
     def known(self, request: Request) -> Run | None:
         """The run of this request, if there was one."""
@@ -108,6 +124,16 @@ def enter(graph: str, asker: str, data_version: str) -> None:
     runs().scope = scope
     if before and before[:2] != scope[:2]:
         state.set_seeds(None)
+        _forget_missed()
+
+
+def _forget_missed() -> None:
+    """Drops what was missed in a result, and said of it: another asker may not know of it."""
+    for key in [key for key in st.session_state if str(key).startswith("why")]:
+        del st.session_state[key]
+    st.session_state["why_popover"] = False
+    for name in ("why", "why_fact"):
+        st.query_params.pop(name, None)
 
 
 def forget() -> None:

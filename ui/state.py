@@ -10,10 +10,11 @@ from typing import Any, Literal, get_args
 
 import streamlit as st
 
-from kgcore.types import Scoring, SeedMode, Settings
+from kgcore.types import Scoring, SeedMode, Settings, Trace
 from ui.filtering import read_filter
 
 MAX_HOPS, TOP_K, HUB_LIMIT = 2, 20, 500
+MOST_HUB_LIMIT, VECTOR_TOP_K = 10_000_000, 5
 Layout = Literal["columns", "force"]
 SCORINGS: tuple[Scoring, ...] = ("coverage", "edge")
 LAYOUTS: tuple[Layout, ...] = ("columns", "force")
@@ -114,7 +115,7 @@ def request_in(link: Mapping[str, list[str]]) -> Request:
 
     def number(name: str, most: int) -> Any:
         text = link.get(name, [""])[0]
-        return int(text) if re.fullmatch(r"[0-9]{1,7}", text) and 1 <= int(text) <= most else _USUAL[name]
+        return int(text) if re.fullmatch(r"[0-9]{1,8}", text) and 1 <= int(text) <= most else _USUAL[name]
 
     def text(name: str, known: Iterable[str] = ()) -> Any:
         given = link.get(name, [""])[0]
@@ -132,7 +133,7 @@ def request_in(link: Mapping[str, list[str]]) -> Request:
         seed_mode=text("seed_mode", get_args(SeedMode)),
         entity_types=tuple(link.get("types", ())),
         relations=tuple(link.get("relations", ())),
-        hub_limit=number("hub_limit", 1_000_000),
+        hub_limit=number("hub_limit", MOST_HUB_LIMIT),
         aliases=flag("aliases"),
         llm_filter=flag("llm_filter"),
         reranked=flag("rerank"),
@@ -227,6 +228,25 @@ def request_of(question: str, settings: Settings) -> Request:
         entity_ids=settings.entity_ids or None,
         filters=settings.filters,
     )
+
+
+def request_again(trace: Trace) -> Request:
+    """The request that asks the same here as a run elsewhere.
+
+    Names to start from, and how many are found by vector, cannot be asked for here: the run's seeds stand for them.
+    """
+    request, settings = request_of(trace.question, trace.settings), trace.settings
+    if not settings.entity_ids and (settings.entities or settings.vector_top_k != VECTOR_TOP_K):
+        return replace(request, entity_ids=tuple(seed.entity_id for seed in trace.seeds) or None)
+    return request
+
+
+def link_here(request: Request | None) -> dict[str, str | list[str]]:
+    """What the link that is open holds; what it asks for is this instead, where it is given."""
+    held = {name: st.query_params.get_all(name) for name in st.query_params}
+    if request is None:
+        return {**held}
+    return {**{name: held[name] for name in held if name not in {*_USUAL, _SEEDS}}, **link_of(request)}
 
 
 def ask(question: str) -> None:

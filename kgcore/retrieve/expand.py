@@ -24,7 +24,7 @@ from kgcore.retrieve.beam import (
     looked_at,
     options_of,
 )
-from kgcore.retrieve.llm_filter import READ, LlmFilter
+from kgcore.retrieve.llm_filter import READ, FactFilter
 from kgcore.retrieve.render import match_text
 from kgcore.retrieve.score import EXPLAINED, Array, Coverage
 from kgcore.store.protocol import GraphReader
@@ -91,7 +91,7 @@ def walk(
     coverage: Coverage,
     vector: Vector | None,
     looks: Looks | None = None,
-    llm_filter: LlmFilter | None = None,
+    llm_filter: FactFilter | None = None,
 ) -> Iterator[Walk]:
     """The walk as it stands after each hop from the seeds, one store call each, for as long as there is something to
     walk on from; at least one, without hops where there is no seed. Raises StoreError.
@@ -183,7 +183,7 @@ def _look(
     vector: Vector | None,
     limit: int,
     visited: Set[str],
-    llm_filter: LlmFilter | None,
+    llm_filter: FactFilter | None,
 ) -> Look:
     began, covering = time.perf_counter(), coverage.ms
     aliases: tuple[Alias, ...] = ()
@@ -210,7 +210,7 @@ def _look(
     passed, warnings = len(options), tuple[str, ...]()
     if llm_filter is not None and options:
         try:
-            options, passed = _pass(options, facts, llm_filter)
+            options, passed = _pass(options, facts, llm_filter, len(kept_ids) + 1)
         except ModelError as error:
             warnings = (f"The chat model's filter failed at hop {len(kept_ids) + 1}: the beam's order stands. {error}",)
     ms = (time.perf_counter() - began) * 1000 - (coverage.ms - covering)
@@ -227,11 +227,11 @@ def _look(
     )
 
 
-def _pass(options: Sequence[Option], facts: Facts, llm_filter: LlmFilter) -> tuple[list[Option], int]:
+def _pass(options: Sequence[Option], facts: Facts, llm_filter: FactFilter, hop: int) -> tuple[list[Option], int]:
     """The options, those first that the filter lets pass, and how many these are."""
-    passed = llm_filter.passed([match_text(facts.best[option.fact_id]) for option in options[:READ]])
-    first = [option for i, option in enumerate(options) if i in passed]
-    return first + [option for i, option in enumerate(options) if i not in passed], len(first)
+    passed = llm_filter.passed({o.fact_id: match_text(facts.best[o.fact_id]) for o in options[:READ]}, hop)
+    first = [option for option in options if option.fact_id in passed]
+    return first + [option for option in options if option.fact_id not in passed], len(first)
 
 
 def _words(coverage: Coverage) -> list[str]:

@@ -13,9 +13,9 @@ from typing import Any
 import regex
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from kgcore.errors import IngestError
+from kgcore.errors import ConfigError, IngestError
 from kgcore.retrieve.render import facts_text, source_titles
-from kgcore.retrieve.saved import first_fault
+from kgcore.retrieve.saved import MAX_READ, first_fault, to_read
 from kgcore.text import whole_characters
 from kgcore.types import Retrieval
 
@@ -46,7 +46,10 @@ _OPENED = re.compile(_ELEMENT.partition("{digest}")[0] + r'([0-9a-f]{64})">')
 # As JSON writes them: what could end a script's element or begin a comment in it, and the ends of line of a script.
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 # What a spreadsheet calculates, after anything that cannot be seen; some take the full-width signs too.
-_FORMULA = regex.compile(r"[\s\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*[=+\-@＝＋－＠]")
+_UNSEEN, _SIGN = r"\s\p{C}\p{M}\p{Default_Ignorable_Code_Point}\u2800", "[=+\\-@＝＋－＠]"
+_FORMULA = regex.compile(rf"[{_UNSEEN}]*{_SIGN}")
+# Where a comma is in numbers, a spreadsheet begins a cell after each semicolon.
+_FORMULA_WITHIN = regex.compile(rf'(?={_SIGN})(?<=;[{_UNSEEN}"]*)')
 
 
 def retrieval_dict(result: Retrieval) -> dict[str, Any]:
@@ -59,7 +62,16 @@ def retrieval_dict(result: Retrieval) -> dict[str, Any]:
 
 
 def run_json(result: Retrieval) -> str:
-    """A run to save: the same run gives the same bytes. Timings, vectors and locked filters are not in it."""
+    """A run to save: the same run gives the same bytes. Timings, vectors and locked filters are not in it.
+
+    Raises ConfigError for one that is too large to be opened again.
+    """
+    return checked_size(_json(result), MAX_BYTES)
+
+
+def _json(result: Retrieval) -> str:
+    if to_read(result) > MAX_READ:
+        raise _too_large("The passages of the run are too long to be searched for so many facts")
     try:
         return _RUN.dump_json(result, exclude={"timings"}, indent=1).decode()
     except ValueError:
@@ -69,9 +81,22 @@ def run_json(result: Retrieval) -> str:
 
 
 def run_element(result: Retrieval) -> str:
-    """`run_json` as an element of a page, which nothing in it can end, and which says if it was changed since."""
-    text = inert(run_json(result))
+    """`run_json` as an element of a page, which nothing in it can end, and which says if it was changed since.
+
+    Raises ConfigError.
+    """
+    text = checked_size(inert(_json(result)), MAX_BYTES)
     return _ELEMENT.format(digest=_digest(text), text=text)
+
+
+def checked_size(text: str, most: int) -> str:
+    """A text to save, of at most so many bytes. Raises ConfigError."""
+    size = len(text.encode())
+    if size > most:
+        raise _too_large(
+            f"The run takes {size / 1e6:,.1f} MB, and a file that opens again {most / 1e6:,.0f} MB at most"
+        )
+    return text
 
 
 def inert(text: str) -> str:
@@ -159,11 +184,15 @@ def _digest(text: str) -> str:
 def _not_a_run(place: str, fault: str) -> IngestError:
     where, what = (" ".join(text.split()) for text in (place or "the file", fault.removesuffix(".")))
     shown = where if len(where) <= 120 else f"{where[:119]}…"
-    return IngestError(f"Not a saved run: {shown}: {what[:150]}.", remedy=_REMEDY)
+    return IngestError(f"Not a run of Hopscope, or changed since it was saved: {shown}: {what[:115]}.", remedy=_REMEDY)
+
+
+def _too_large(fault: str) -> ConfigError:
+    return ConfigError(f"{fault}.", remedy="Save a smaller run: fewer hops, a smaller beam or top k.")
 
 
 def _cell(text: str) -> str:
     from kgcore.viz.labels import plain
 
-    line = plain(text, 2 * len(text) + 1)
+    line = _FORMULA_WITHIN.sub("'", plain(text, 2 * len(text) + 1))
     return f"'{line}" if _FORMULA.match(line) else line

@@ -9,9 +9,8 @@ beyond those taken before. Nothing but visible facts and passages is looked at, 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from kgcore.errors import KgError
 from kgcore.filters import AccessFilter
 from kgcore.retrieve.beam import Looked
 from kgcore.retrieve.expand import Walk
+from kgcore.retrieve.fetched import Fetched
 from kgcore.retrieve.render import passage_text
 from kgcore.retrieve.score import DECIMALS, Array, Coverage
 from kgcore.store.protocol import DocumentRetriever, Similar
@@ -44,30 +44,6 @@ class Grounded:
     passages: tuple[Passage, ...] = ()
 
 
-@dataclass(kw_only=True)
-class Fetched:
-    """Passages that were fetched for a question, by id, and the milliseconds that it took.
-
-    `each` is what one took of the first that were fetched together; `wanted` is how many the last run wanted.
-    """
-
-    documents: dict[str, Document] = field(default_factory=dict)
-    ms: float = 0.0
-    each: float = 0.0
-    wanted: int = 0
-
-    def get(self, ids: Sequence[str], retriever: DocumentRetriever) -> dict[str, Document]:
-        """Those of these that there are, fetched where they were not before."""
-        missing = [id_ for id_ in ids if id_ not in self.documents]
-        if missing:
-            began = time.perf_counter()
-            self.documents |= {document.id: document for document in retriever.get_documents_by_id(missing)}
-            ms = (time.perf_counter() - began) * 1000
-            self.ms, self.each = self.ms + ms, self.each or ms / len(missing)
-        self.wanted = len(ids)
-        return {id_: self.documents[id_] for id_ in ids if id_ in self.documents}
-
-
 def ground(
     facts: Sequence[Fact],
     walked: Walk,
@@ -83,7 +59,8 @@ def ground(
 
     Passages near to the question stand in the pool only where the asker narrows nothing: what narrows facts reaches
     passages through them alone. Passages behind facts need no further check: these came through visible edges.
-    `fetched` holds passages from runs before.
+    Their metadata lose the filter's access fields here, of which who fetches them may know nothing. `fetched` holds
+    passages from runs before.
     """
     if retriever is None or not facts:
         return Grounded()
@@ -92,7 +69,7 @@ def ground(
         pool = _pool(walked, seeds, _near(walked, vector, retriever, filter))
         order = sorted(pool, key=lambda id_: (-pool[id_].score, id_))
         wanted = dict.fromkeys([*order[:WEIGHED], *asserting])
-        found = (fetched or Fetched()).get(list(wanted), retriever)
+        found = (fetched or Fetched()).get(list(wanted), retriever, filter.access_fields)
     except Exception as error:
         reason = f" {error}" if isinstance(error, KgError) else ""
         warnings.append(f"The source passages could not be fetched.{reason}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from typing import Protocol
 
 from kgcore.models.protocol import ChatModel
 from kgcore.text import whole_characters
@@ -25,22 +26,30 @@ _SCHEMA = {
 }
 
 
+class FactFilter(Protocol):
+    """Says of the best candidates of a hop which may be kept."""
+
+    def passed(self, facts: Mapping[str, str], hop: int) -> Set[str]:
+        """Which of these pass, their texts by fact id, the best first; at most `READ`. Raises ModelError."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class LlmFilter:
-    """Reads at most `READ` facts of `LONGEST` characters a call."""
+    """Reads the facts in one call, `LONGEST` characters of each."""
 
     llm: ChatModel
     question: str
 
-    def passed(self, facts: Sequence[str]) -> frozenset[int]:
-        """Which of these facts pass, by their places from 0. A number that there is not is ignored.
+    def passed(self, facts: Mapping[str, str], hop: int) -> Set[str]:
+        """Which facts pass. A number that there is not is ignored.
 
         Raises ModelError, also for an answer that holds no list of numbers.
         """
-        lines = [f"{number}. {_line(text)}" for number, text in enumerate(facts[:READ], 1)]
+        lines = [f"{number}. {_line(text)}" for number, text in enumerate(facts.values(), 1)]
         answer = self.llm.complete_json(_SYSTEM, f"QUESTION:\n{self.question}\n\nFACTS:\n" + "\n".join(lines), _SCHEMA)
-        numbers = answer["numbers"]
-        return frozenset(n - 1 for n in numbers if type(n) is int and 0 < n <= len(lines))
+        numbers = {number for number in answer["numbers"] if type(number) is int}
+        return {fact_id for number, fact_id in enumerate(facts, 1) if number in numbers}
 
 
 def _line(text: str) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kgcore.errors import ConfigError
 from kgcore.filters import AccessFilter, filter_dict
 from kgcore.models.protocol import ChatModel, Embedder, Reranker
+from kgcore.retrieve.again import Remembered, Target
 from kgcore.retrieve.asking import Asking, Sources
 from kgcore.retrieve.export import retrieval_dict
 from kgcore.retrieve.settings import NAME_LISTS, check_names, check_question, no_chat_model, resolve
 from kgcore.retrieve.summarize import answer_pieces
 from kgcore.retrieve.summarize import summarize as with_answer
-from kgcore.retrieve.why import Target, WhyNot, why_not
+from kgcore.retrieve.why import WhyNot, why_not
 from kgcore.store.protocol import DocumentRetriever, GraphStore
 from kgcore.types import Ontology, Retrieval, Scoring, SeedMode, Settings
 
@@ -145,16 +146,24 @@ class KnowledgeGraphRetriever:
             raise no_chat_model("An answer", "summarize")
         return answer_pieces(result, self.llm)
 
-    def why_not(self, result: Retrieval, entity_id: str, *, fact_id: str | None = None) -> WhyNot:
+    def why_not(
+        self,
+        result: Retrieval,
+        entity_id: str,
+        *,
+        fact_id: str | None = None,
+        tick: Callable[[], None] = lambda: None,
+    ) -> WhyNot:
         """Why an entity, or one fact of it, is not in a result of this retriever.
 
-        The run is walked again under other widths and settings; what was looked at is not looked at again. Raises
-        StoreError.
+        The run is walked again under other widths and settings; no chat model is asked. `tick()` is called before each
+        hop of these walks, and what it raises ends them. Raises StoreError.
         """
         trace = result.trace
         filter = self.filter.narrowed(trace.settings.filters)
-        asking = Asking(trace.question, replace(self._sources(), llm=None, documents=None))
-        return why_not(asking, self.store, filter, result, Target(entity_id=entity_id, fact_id=fact_id))
+        sources = replace(self._sources(), llm=None, documents=None)
+        asking = Asking(trace.question, sources, Remembered(trace=trace))
+        return why_not(asking, self.store, filter, result, Target(entity_id=entity_id, fact_id=fact_id), tick)
 
     def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The same call as a dict in, dict out: `query` and the arguments of `retrieve`.

@@ -7,12 +7,13 @@ from dataclasses import asdict
 
 from kgcore.errors import ConfigError, FilterError
 from kgcore.filters import parse_filter
+from kgcore.retrieve.alias import PART
 from kgcore.retrieve.expand import CUT_SHOWN
 from kgcore.retrieve.render import fact_documents
-from kgcore.retrieve.settings import NAME_LISTS, auto_beam, check_names, check_numbers, check_question
-from kgcore.types import KEPT_BY_BEAM, Candidate, Explained, Hop, Retrieval, Settings, Trace
+from kgcore.retrieve.settings import MAX_SEEDS, NAME_LISTS, auto_beam, check_names, check_numbers, check_question
+from kgcore.retrieve.summarize import retrieved_text
+from kgcore.types import KEPT_BY_BEAM, Alias, Candidate, Explained, Hop, Retrieval, Settings, Trace
 
-MAX_SEEDS = 10_000
 MAX_WARNINGS = 1_000
 MAX_READ = 50_000_000
 """Characters that are looked through to find where each fact is said: a quarter of a minute's work."""
@@ -42,8 +43,7 @@ def _faults(run: Retrieval) -> Iterator[Fault]:
     yield from _in_sources(run)
     if len(trace.warnings) > MAX_WARNINGS:
         yield "trace.warnings", f"there are more than {MAX_WARNINGS:,}"
-    if run.context and not trace.settings.summarize:
-        yield "context", "there is no answer that it belongs to"
+    yield from _in_text(run)
     if run.timings:
         yield "timings", "they are not saved"
 
@@ -87,6 +87,8 @@ def _in_seeds(trace: Trace) -> Iterator[Fault]:
     if len({seed.entity_id for seed in trace.seeds}) < len(trace.seeds):
         yield "trace.seeds", "an entity is a seed twice"
     for i, seed in enumerate(trace.seeds):
+        if abs(seed.score) > 1 + SLACK:
+            yield f"trace.seeds.{i}.score", "it is none"
         yield from _in_counts(f"trace.seeds.{i}", degree=seed.degree)
 
 
@@ -101,8 +103,7 @@ def _in_hops(trace: Trace) -> Iterator[Fault]:
         of_beam = [candidate for candidate in hop.candidates if candidate.fate in KEPT_BY_BEAM]
         if hop.number != i + 1:
             yield f"{place}.number", f"hops count from 1, so it is {i + 1}"
-        if not reached >= {alias.of_id for alias in hop.aliases} or len(hop.aliases) > MAX_SEEDS:
-            yield f"{place}.aliases", "no hop before reached what one is an alias of"
+        yield from _in_aliases(f"{place}.aliases", hop.aliases, settings.hub_limit, reached)
         reached |= {alias.entity_id for alias in hop.aliases}
         yield from _in_counts(place, considered=hop.considered, left_out=hop.left_out, kept=hop.kept)
         if hop.kept != len(of_beam) or hop.kept > settings.beam_width:
@@ -115,8 +116,22 @@ def _in_hops(trace: Trace) -> Iterator[Fault]:
             yield from _in_candidate(f"{place}.candidates.{j}", candidate, hop, trace, kept, reached)
         if len({candidate.fact.id for candidate in of_beam} - kept.keys()) < len(of_beam):
             yield f"{place}.candidates", "a fact is kept twice"
+        if len({c.fact.id for c in hop.candidates if c.fate != "hub"}) > hop.considered - hop.left_out:
+            yield f"{place}.considered", "there are more candidates"
+        if hop.cutoff != min((candidate.score for candidate in of_beam), default=0.0):
+            yield f"{place}.cutoff", "it is not the score of the last that the beam kept"
         kept |= {candidate.fact.id: candidate for candidate in of_beam}
         reached |= {candidate.entity_id for candidate in of_beam}
+
+
+def _in_aliases(place: str, aliases: Sequence[Alias], hub_limit: int, reached: set[str]) -> Iterator[Fault]:
+    if not reached >= {alias.of_id for alias in aliases} or len(aliases) > MAX_SEEDS:
+        yield place, "no hop before reached what one is an alias of"
+    if len({alias.entity_id for alias in aliases} - reached) < len(aliases):
+        yield place, "one is there twice, or was reached before"
+    for i, alias in enumerate(aliases):
+        if not PART <= alias.share <= 1 or not 0 <= alias.degree <= hub_limit:
+            yield f"{place}.{i}", "its share or its degree cannot be"
 
 
 def _in_candidate(
@@ -161,6 +176,16 @@ def _in_result(run: Retrieval) -> Iterator[Fault]:
         yield "documents", "they are not the facts"
 
 
+def _in_text(run: Retrieval) -> Iterator[Fault]:
+    retrieved = retrieved_text(run.facts, run.source_documents)
+    if run.context and not (run.trace.settings.summarize and run.content):
+        yield "context", "there is no answer that it belongs to"
+    if run.context and run.context != retrieved:
+        yield "context", "it is not what was retrieved"
+    if not run.context and run.content != retrieved:
+        yield "content", "it is not what was retrieved"
+
+
 def _in_passages(trace: Trace) -> Iterator[Fault]:
     if len({passage.id for passage in trace.passages}) < len(trace.passages):
         yield "trace.passages", "one is there twice"
@@ -170,6 +195,8 @@ def _in_passages(trace: Trace) -> Iterator[Fault]:
             yield f"{place}.rank", f"passages count from 1, so it is {i + 1}"
         if abs(passage.by_path + passage.by_near + passage.by_page_rank - passage.score) > SLACK:
             yield f"{place}.score", "it is not the sum of its parts"
+        if abs(passage.near or 0) > 1 + SLACK or not 0 <= passage.page_rank <= 1:
+            yield f"{place}.near", "it or the PageRank cannot be"
         yield from _in_explained(f"{place}.explains", passage.explains, trace)
 
 
@@ -179,15 +206,20 @@ def _in_sources(run: Retrieval) -> Iterator[Fault]:
     lengths = {document.id: len(document.content) for document in run.source_documents}
     if len(lengths) < len(run.source_documents) or not lengths.keys() <= asserting | weighed:
         yield "source_documents", "one is there twice, or no fact comes from it"
+    if to_read(run) > MAX_READ:
+        yield "source_documents", "they are too long to be searched for so many facts"
+
+
+def to_read(run: Retrieval) -> int:
+    """Characters that are looked through, wherever a run is shown, to find where each fact is said."""
+    lengths = {document.id: len(document.content) for document in run.source_documents}
     facts = [c.fact for hop in run.trace.hops for c in hop.candidates if c.fate in (*KEPT_BY_BEAM, "beam_cut")]
-    read = sum(
+    return sum(
         lengths[d] + len(f.text) + len(f.source) + len(f.target)
         for f in facts
         for d in f.source_doc_ids
         if d in lengths
     )
-    if read > MAX_READ:
-        yield "source_documents", "they are too long to be searched for so many facts"
 
 
 def _in_explained(place: str, explained: Sequence[Explained], trace: Trace) -> Iterator[Fault]:

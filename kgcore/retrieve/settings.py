@@ -11,6 +11,8 @@ from kgcore.types import Scoring, SeedMode, Settings
 
 MAX_QUESTION = 2_000
 MAX_NAMES = 50
+MAX_SEEDS = 10_000
+"""More ids than any seeds: 50 names may find 100 each by vector."""
 NAME_LISTS = ("entities", "entity_ids", "entity_types", "relations")
 _BOUNDS = {
     "max_hops": (1, 4),
@@ -85,9 +87,10 @@ def check_names(names: object, what: str) -> tuple[str, ...] | None:
     """Names, one alone as a list of one; None stays None. Raises ConfigError."""
     if names is None:
         return None
+    most = MAX_SEEDS if what == "entity_ids" else MAX_NAMES
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else [names]
-    if len(listed) > MAX_NAMES or not all(isinstance(name, str) and name.strip() for name in listed):
+    if len(listed) > most or not all(isinstance(name, str) and name.strip() for name in listed):
         raise ConfigError(
-            f"{what} is not a list of names.", remedy=f"Give up to {MAX_NAMES} texts, none empty.", field=what
+            f"{what} is not a list of names.", remedy=f"Give up to {most:,} texts, none empty.", field=what
         )
     return tuple(map(whole_characters, listed))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from kgcore.retrieve.export import inert, run_element
+from kgcore.retrieve.export import MAX_PAGE, checked_size, inert, run_element
 from kgcore.text import whole_characters
 from kgcore.types import Retrieval
 from kgcore.viz.bundle import STATIC, bundle
@@ -52,20 +52,23 @@ def html_of(retrieval: Retrieval, *, layout: Kind = "columns") -> str:
     """The run as a page in UTF-8: graph, steps, facts, sources and trace, with `run_json` inside for `read_run`.
 
     The page makes no request, from a disk or a server; by its own policy it runs its one script and nothing else.
-    It holds what `run_json` holds, and the same run gives the same page.
+    It holds what `run_json` holds, and the same run gives the same page. Raises ConfigError for a run that is too large
+    to be opened again.
     """
+    run = run_element(retrieval)
     script, style = _code()
     policy = _POLICY.format(script=_hash(script), style=_hash(style))
-    return _PAGE.format(
+    page = _PAGE.format(
         policy=policy,
         title=escape(f"{plain(retrieval.trace.question)} · Hopscope"),
         style=style,
         about=escape(" · ".join(_about(retrieval))),
         answer=_answer(retrieval),
-        run=run_element(retrieval),
+        run=run,
         picture=inert(whole_characters(json.dumps(_picture(retrieval, layout), ensure_ascii=False))),
         script=script,
     )
+    return checked_size(page, MAX_PAGE)
 
 
 def _code() -> tuple[str, str]:

@@ -100,6 +100,8 @@ def _columns(character: str) -> int:
 
 
 def _without_columns_over(text: str, width: int) -> str:
-    while text and sum(map(_columns, text)) > width:
-        text = text[:-1]
-    return text
+    used, end = sum(map(_columns, text)), len(text)
+    while end and used > width:
+        end -= 1
+        used -= _columns(text[end])
+    return text[:end]

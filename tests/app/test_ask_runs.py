@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgcore.config import cache_dir
+from kgcore.retrieve import export
 from kgcore.retrieve.export import read_run
 from kgcore.viz import html_of
 from tests.app.conftest import Open
@@ -46,6 +48,13 @@ def saved(at: AppTest) -> bytes:
     from kgcore.retrieve.export import run_json
 
     return run_json(at.session_state["runs"].shown.retrieval).encode()
+
+
+def with_settings(at: AppTest, **settings: Any) -> bytes:
+    """The shown run as the file of one that had these settings."""
+    retrieval = at.session_state["runs"].shown.retrieval
+    trace = replace(retrieval.trace, settings=replace(retrieval.trace.settings, **settings))
+    return export.run_json(replace(retrieval, trace=trace)).encode()
 
 
 class TestDiff:
@@ -161,6 +170,33 @@ class TestSavedRun:
         assert at.checkbox(key="aliases").value is False
         assert drawn(at, "graph")["run"]["live"] is True
 
+    @pytest.mark.parametrize("settings", [{"entities": ("Whatever",)}, {"vector_top_k": 0}])
+    def test_is_asked_again_from_its_seeds_where_no_control_leads_to_them(
+        self, opened: Open, settings: dict[str, Any]
+    ) -> None:
+        """Names to start from and how many are found by vector are asked for in code alone."""
+        at = opened(q="Who supplies Helios?")
+        run = with_settings(at, **settings)
+        at = press(upload(opened(), run), "saved_again")
+        assert not at.exception and not at.error
+        seeds = [seed.entity_id for seed in read_run(run).trace.seeds]
+        assert at.query_params["seeds"] == seeds
+        assert [seed.entity_id for seed in at.session_state["runs"].shown.retrieval.trace.seeds] == seeds
+
+    def test_is_asked_again_with_any_hub_limit(self, opened: Open) -> None:
+        at = press(upload(opened(), with_settings(opened(), hub_limit=5_000_000)), "saved_again")
+        assert not at.exception and not at.error
+        assert at.number_input(key="hub_limit").value == 5_000_000
+        assert opened(q=QUESTION, hub_limit="5000000").number_input(key="hub_limit").value == 5_000_000
+
+    def test_has_the_link_that_asks_the_same(self, opened: Open) -> None:
+        file = saved(opened(q="Who supplies Helios?", hops="3", relations="WORKS_AT"))
+        at = opened(layout="force", beam="3")
+        before = at.code[0].value
+        at = upload(at, file)
+        assert at.code[0].value.partition("?")[2] == "layout=force&q=Who+supplies+Helios%3F&hops=3&relations=WORKS_AT"
+        assert press(at, "saved_close").code[0].value == before
+
     def test_opens_from_a_page(self, opened: Open) -> None:
         at = opened(q="Who supplies Helios?")
         page = html_of(at.session_state["runs"].shown.retrieval).encode()
@@ -196,8 +232,28 @@ class TestSavedRun:
         before = drawn(at, "graph")
         at = upload(at, content)
         assert len(at.error) == 1
-        assert "saved run" in at.error[0].value
+        assert "Not a run of Hopscope" in at.error[0].value
         assert drawn(at, "graph") == before
+
+    def test_that_is_refused_is_forgotten_with_the_next_question(self, opened: Open) -> None:
+        at = upload(opened(), b"{}")
+        assert at.error
+        assert at.run().error
+        at.text_input(key="q").set_value("Who supplies Helios?")
+        assert not at.run().error
+        at = upload(at, b"[]")
+        assert at.error
+        assert not upload(at, saved(at)).error
+
+    def test_that_is_too_large_to_be_opened_is_not_given(self, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+        at = opened()
+        monkeypatch.setattr(export, "MAX_BYTES", 10_000)
+        at.session_state["share_popover"] = True  # as a click opens it
+        at.run()
+        assert not at.exception
+        disabled = {download.label for download in at.get("download_button") if download.proto.disabled}
+        assert disabled == {"Run as HTML", "Run as JSON"}
+        assert any("The run takes" in caption.value and "top k" in caption.value for caption in at.caption)
 
     def test_is_what_the_download_gives(self, opened: Open) -> None:
         at = opened()

@@ -278,6 +278,27 @@ def test_its_policy_holds_what_a_hand_puts_into_it(
     page.close()
 
 
+def test_a_page_that_a_browser_saved_again_is_the_same(
+    open_file: OpenFile, browser: Browser, tmp_path: Path, run: Retrieval
+) -> None:
+    """As by *Save page as*: with what was drawn in it, whose styles the policy forbids until it is drawn anew."""
+    first = open_file(html_of(run))
+    expect(facts(first)).to_have_count(len(run.facts))
+    counts = {name: first.locator(name).count() for name in (".panel", "canvas", ".facts > ol > li", ".steps button")}
+    again = first.content()
+    file = tmp_path / "again.html"
+    file.write_text(again, encoding="utf-8")
+    page = browser.new_page(viewport=SCREEN)
+    page.add_init_script(WATCH)
+    page.goto(file.as_uri())
+    expect(page.locator(".panel.graph .steps button").first).to_be_visible()
+    expect(facts(page)).to_have_count(len(run.facts))
+    assert {name: page.locator(name).count() for name in counts} == counts
+    assert set(page.evaluate("window.violations ?? []")) <= {"style-src-attr"}
+    page.close()
+    assert read_run(again) == run
+
+
 def test_what_the_app_saves_is_the_picture_that_it_shows_and_opens_there_again(
     open_page: OpenPage, open_file: OpenFile, demo_url: str
 ) -> None:

@@ -152,7 +152,10 @@ def test_what_a_newer_setting_adds_may_be_missing() -> None:
     assert read_run(json.dumps(plain)) == real_runs()[0]
 
 
-@given(st.text(max_size=40), st.text(max_size=40))
+CELLS = st.text(max_size=40) | st.text("a;=+-@ \t\"'", max_size=12)
+
+
+@given(CELLS, CELLS)
 def test_no_text_of_the_table_is_a_formula(name: str, description: str) -> None:
     run = real_runs()[0]
     fact = dataclasses.replace(run.facts[0], source=name, description=description, relation=f"={name}")
@@ -164,6 +167,8 @@ def test_no_text_of_the_table_is_a_formula(name: str, description: str) -> None:
         text for row in rows for column, text in zip(header, row, strict=True) if column not in ("rank", "hop", "score")
     ]
     assert not [text for text in texts if text.strip()[:1] in ("=", "+", "-", "@", "\t", "\r")]
+    # Where a semicolon parts cells.
+    assert not [part for text in texts for part in text.split(";")[1:] if part.strip(' "')[:1] in tuple("=+-@")]
     assert not [text for text in texts if "\n" in text or "\u202e" in text]
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kgcore.retrieve.why import Target, WhyNot
+from kgcore.retrieve.again import Target
+from kgcore.retrieve.why import WhyNot
 from kgcore.store import GraphStore
 from kgcore.types import Edge, Retrieval, Trace
 from tests.data.build import offline, retriever

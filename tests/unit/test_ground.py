@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from itertools import islice
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from kgcore import read_run, run_json
 from kgcore.filters import AccessFilter
 from kgcore.retrieve.expand import Looked, Walk, walk
 from kgcore.retrieve.ground import ground
@@ -47,6 +52,65 @@ def store(build: Build) -> GraphStore:
 def asked(store: GraphStore, question: str = JANE, **options: object) -> Retrieval:
     options = {"max_hops": 2, "beam_width": 4, "top_k": 8, **options}
     return retriever(store, document_retriever=store.chunks).retrieve(question, **options)
+
+
+class Foreign:
+    """A document store of somebody else's, with this metadata on every passage."""
+
+    def __init__(self, metadata: Any, content: str = "Jane Doe.", score: Any = None) -> None:
+        self.fields = {"metadata": metadata, "content": content, "score": score}
+
+    def get_documents_by_id(self, ids: Sequence[str]) -> list[Any]:
+        return [SimpleNamespace(id=id_, **self.fields) for id_ in ids]
+
+
+class TestForeign:
+    LOCKED = only("clearance", "contains_any", ["red"])
+
+    def found(self, build: Build, source: Foreign) -> Retrieval:
+        locked = {"clearance": ("red",), "allowed_principals": ("all",)}
+        store = build(edge("e1", "jane", "WORKS_AT", "acme", src="Jane Doe", dst="Acme", properties=locked))
+        result = retriever(store, filters=self.LOCKED, document_retriever=source).retrieve(JANE)
+        assert len(result.source_documents) == 1
+        return result
+
+    def test_access_metadata_are_stripped_whoever_fetches(self, build: Build) -> None:
+        held = {"clearance": ["red"], "allowed_principals": ["group:x"], "nested": {"clearance": ["red"]}, "year": 1}
+        result = self.found(build, Foreign(held))
+        assert dict(result.source_documents[0].metadata) == {"year": 1}
+
+    def test_a_store_knows_nothing_of_the_locked_filter(self, build: Build) -> None:
+        metadata = {"clearance": ("red",), "allowed_principals": ("all",), "title": "T"}
+        chunk = Chunk(id="d1", document_id="d", content="Jane works at Acme.", metadata=metadata)
+        joined = edge("e1", "jane", "WORKS_AT", "acme", src="Jane Doe", dst="Acme", properties=metadata)
+        store = build(joined, chunks=[chunk])
+        result = retriever(store, filters=self.LOCKED, document_retriever=store.chunks).retrieve(JANE)
+        assert dict(result.source_documents[0].metadata) == {"title": "T", "document_id": "d"}
+        assert "clearance" not in run_json(result) and '"red"' not in run_json(result)
+
+    @pytest.mark.parametrize(
+        ("given", "kept"),
+        [
+            (None, {}),
+            ({"a": None, "b": float("nan"), "c": float("-inf"), "d": {"e": 1}, "f": np.zeros(3)}, {}),
+            ({"a": ["x", None, 2, {"y": 1}, ["z"], float("nan")]}, {"a": ("x", 2)}),
+            ({"a": [], "b": {"y", "x"}}, {"a": (), "b": ("x", "y")}),
+            ({"a": date(2024, 1, 2), "b": datetime(2024, 1, 2, 3, tzinfo=UTC)},
+             {"a": "2024-01-02", "b": "2024-01-02T03:00:00+00:00"}),
+            ({"a": np.float32(0.5), "b": np.int64(7), "c": np.bool_(True)}, {"a": 0.5, "b": 7, "c": True}),
+            ({"a": "half \ud800", "\udfff": 1, 3: "x"}, {"a": "half ?", "?": 1, "3": "x"}),
+            ({"a": Decimal("1.50"), "b": True, "c": 2**70, "d": 5e-05, "e": 1e16, "f": 2.0},
+             {"a": "1.50", "b": True, "c": 2**70, "d": 5e-05, "e": 1e16, "f": 2.0}),
+        ],
+    )  # fmt: skip
+    def test_what_it_holds_is_saved_and_opened_as_it_is(self, build: Build, given: Any, kept: dict[str, Any]) -> None:
+        result = self.found(build, Foreign(given, content="Jane \ud83d Doe.", score=np.float32("nan")))
+        (document,) = result.source_documents
+        assert dict(document.metadata) == kept
+        assert [type(value) for value in document.metadata.values()] == [type(value) for value in kept.values()]
+        assert (document.content, document.score) == ("Jane ? Doe.", None)
+        text = run_json(result)
+        assert read_run(text) == result and run_json(read_run(text)) == text
 
 
 class TestPool:

@@ -99,10 +99,15 @@ class TestBadInput:
             retriever(Untouched(), vector_top_k=value)
 
     @pytest.mark.parametrize("name", ["entities", "entity_ids", "relations"])
-    @pytest.mark.parametrize("value", [[""], [" "], [1], [None], ["a"] * 51], ids=lambda v: repr(v[:1]) + str(len(v)))
+    @pytest.mark.parametrize("value", [[""], [" "], [1], [None], ["a"] * 10_001], ids=lambda v: f"{v[:1]!r}{len(v)}")
     def test_lists_of_names(self, name: str, value: Any) -> None:
         with pytest.raises(ConfigError, match=name):
             retriever(Untouched()).retrieve("Who?", **{name: value})
+
+    @pytest.mark.parametrize("name", ["entities", "relations", "entity_types"])
+    def test_more_than_fifty_names(self, name: str) -> None:
+        with pytest.raises(ConfigError, match=name):
+            retriever(Untouched()).retrieve("Who?", **{name: ["a"] * 51})
 
     def test_one_name_is_a_list_of_one(self, store: GraphStore) -> None:
         result = retriever(store).retrieve("Who?", entities="Jane Doe")

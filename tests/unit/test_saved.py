@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from kgcore import IngestError, Retrieval, answered, facts_csv, read_run, run_json
+from kgcore import ConfigError, IngestError, Retrieval, answered, facts_csv, read_run, run_json
 from kgcore.models.offline import MaxSimReranker
-from kgcore.retrieve import saved
+from kgcore.retrieve import export, saved
 from kgcore.retrieve.export import CSV_COLUMNS
 from kgcore.store import GraphStore
 from kgcore.types import HAS_ATTRIBUTE, Chunk, Document
+from kgcore.viz import html, html_of
 from tests.contract.graphs import PUBLIC, edge, hidden, only
 from tests.data import parish
 from tests.data.build import JANE, candidates, offline, retriever
@@ -93,6 +94,10 @@ FAULTS = [
     ("trace.hops.0.considered", at("trace.hops.0.considered", -1)),
     ("trace.hops.0.left_out", at("trace.hops.0.left_out", 2**60)),
     ("trace.hops.0.cutoff", at("trace.hops.0.cutoff", float("nan"))),
+    ("trace.hops.0.cutoff", at("trace.hops.0.cutoff", -1e308)),
+    ("trace.hops.0.cutoff", at("trace.hops.0.cutoff", lambda cutoff: cutoff + 0.001)),
+    ("trace.hops.0.considered", at("trace.hops.0.considered", lambda considered: considered - 1)),
+    ("trace.hops.0.considered", at("trace.hops.0.left_out", 1)),
     ("trace.hops.0.explains", at("trace.hops.0.explains", [{"word": 99, "gain": 0.1}])),
     ("trace.hops.0.explains", at("trace.hops.0.explains", TWICE)),
     ("trace.hops.0.candidates", at("trace.hops.0.candidates", lambda them: them + [them[-1]] * 400)),
@@ -150,6 +155,10 @@ FAULTS = [
     ("trace.seeds", at("trace.seeds", lambda seeds: seeds * 2)),
     ("trace.seeds.0.degree", at("trace.seeds.0.degree", -1)),
     ("trace.seeds.0.score", at("trace.seeds.0.score", float("inf"))),
+    ("trace.seeds.0.score", at("trace.seeds.0.score", -99.0)),
+    ("trace.seeds.0.score", at("trace.seeds.0.score", 1.1)),
+    ("trace.passages.0.near", at("trace.passages.0.near", 1e308)),
+    ("trace.passages.0.near", at("trace.passages.0.page_rank", -5.0)),
     ("trace.seeds.0.found_by", at("trace.seeds.0.found_by", "magic")),
     ("trace.hops.0.candidates.0.parent_id", at("trace.seeds", [])),
     ("trace.warnings", at("trace.warnings", ["Look out."] * 1_001)),
@@ -166,6 +175,9 @@ FAULTS = [
     ("trace.settings.filters.operator", at("trace.settings.filters", {"field": "year", "operator": "~", "value": 1})),
     ("trace.settings.filters.value", at("trace.settings.filters", only("year", "==", float("nan")))),
     ("context", at("trace.settings.summarize", False)),
+    ("context", at("context", "Something else was read.")),
+    ("context", at("content", "")),
+    ("content", at("context", "")),
     ("timings", at("timings", {"seed": 1.0})),
     # Types are exact, and nothing is added.
     ("trace.settings.top_k", at("trace.settings.top_k", "7")),
@@ -187,7 +199,11 @@ def test_a_fault_is_refused_by_its_place(run: Retrieval, place: str, change: Cal
     with pytest.raises(IngestError) as raised:
         read_run(json.dumps(plain))
     said = str(raised.value)
-    assert said.startswith("Not a saved run: ") and said.endswith(".") and not said.endswith("..")
+    assert (
+        said.startswith("Not a run of Hopscope, or changed since it was saved: ")
+        and said.endswith(".")
+        and not said.endswith("..")
+    )
     assert said.split(": ")[1].endswith(place)
     assert raised.value.remedy
 
@@ -223,6 +239,33 @@ def test_a_walk_through_an_alias_comes_back_and_is_one_that_was_reached(build: B
             read_run(json.dumps(plain))
 
 
+def test_the_text_is_what_was_retrieved(build: Build) -> None:
+    run = retriever(build(*EDGES)).retrieve(JANE)
+    plain = json.loads(run_json(run))
+    plain["content"] += " And more."
+    with pytest.raises(IngestError, match="content: it is not what was retrieved"):
+        read_run(json.dumps(plain))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        at("trace.hops.1.aliases.0.degree", -7),
+        at("trace.hops.1.aliases.0.degree", 501),
+        at("trace.hops.1.aliases.0.share", 0.4),
+        at("trace.hops.1.aliases.0.share", 1.5),
+        at("trace.hops.1.aliases", lambda aliases: aliases * 3),
+        at("trace.hops.1.aliases.0.entity_id", "napoleon"),
+    ],
+)
+def test_an_alias_that_cannot_be(build: Build, change: Callable[[Any], None]) -> None:
+    run = retriever(build(*parish.EDGES)).retrieve(parish.QUESTION, entity_ids=["napoleon"], max_hops=3)
+    plain = json.loads(run_json(run))
+    change(plain)
+    with pytest.raises(IngestError, match=r"trace\.hops\.1\.aliases"):
+        read_run(json.dumps(plain))
+
+
 def test_names_in_a_fault_are_short_and_in_one_line(run: Retrieval) -> None:
     plain = json.loads(run_json(run))
     plain["trace"]["<b>\n" * 500] = 1
@@ -244,6 +287,32 @@ class TestSize:
         long = replace(run.source_documents[0], content="Jane works at Acme. " * 50)
         with pytest.raises(IngestError, match="source_documents: they are too long"):
             read_run(run_json(replace(run, source_documents=(long, *run.source_documents[1:]))))
+
+    def test_what_could_not_be_opened_again_is_not_saved(self, run: Retrieval, monkeypatch: pytest.MonkeyPatch) -> None:
+        size, read = len(run_json(run).encode()), saved.to_read(run)
+        monkeypatch.setattr(export, "MAX_BYTES", size)
+        assert read_run(run_json(run)) == run
+        with pytest.raises(ConfigError, match=r"The run takes .* MB") as raised:
+            run_json(replace(run, content=run.content + "!"))
+        assert raised.value.remedy
+        monkeypatch.setattr(export, "MAX_READ", read - 1)
+        with pytest.raises(ConfigError, match="too long to be searched"):
+            run_json(run)
+
+    def test_of_a_page_is_what_stands_in_it(self, run: Retrieval, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Signs that are escaped in a page take more of it than of the JSON."""
+        marked = answered(run, "<" * 1_000)
+        size = len(run_json(marked).encode())
+        monkeypatch.setattr(export, "MAX_BYTES", size + 4_999)
+        assert read_run(run_json(marked)) == marked
+        with pytest.raises(ConfigError, match=r"The run takes .* MB"):
+            html_of(marked)
+        monkeypatch.setattr(export, "MAX_BYTES", size + 6_000)
+        page = html_of(marked)
+        assert read_run(page) == marked
+        monkeypatch.setattr(html, "MAX_PAGE", len(page.encode()) - 1)
+        with pytest.raises(ConfigError, match=r"The run takes .* MB"):
+            html_of(marked)
 
     def test_a_filter_as_deep_as_json_may_be(self, run: Retrieval) -> None:
         for depth in (17, 100, 190, 1_000):
@@ -290,7 +359,8 @@ class TestRoundTrip:
 
     def test_of_half_a_character_from_elsewhere_loses_only_that(self, run: Retrieval) -> None:
         broken = replace(run.source_documents[0], content="Half \ud83d of it 王.")
-        text = run_json(replace(run, source_documents=(broken, *run.source_documents[1:])))
+        half = replace(run, source_documents=(broken, *run.source_documents[1:]))
+        text = run_json(answered(half, run.content))
         assert read_run(text).source_documents[0].content == "Half ? of it 王."
 
     def test_of_a_run_from_before_a_setting_was_there(self, run: Retrieval) -> None:
@@ -341,6 +411,11 @@ class TestCsv:
             ("\u0301\ufff9\u2800=1", "'\u0301\ufff9\u2800=1"),
             ("＝1", "'＝1"),
             ("a=1", "a=1"),
+            ("x;=1", "x;'=1"),
+            ("x;\t =1;@a", "x; '=1;'@a"),
+            (';\u200d\u0301\u2800"-1', ";\u200d\u0301\u2800\"'-1"),
+            ("=a;+b", "'=a;'+b"),
+            ("a; b = c; d", "a; b = c; d"),
             ("'=1", "'=1"),
             ("two\nlines\r\nand\ttabs", "two lines and tabs"),
             ('a "quoted", b', 'a "quoted", b'),

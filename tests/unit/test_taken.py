@@ -7,6 +7,7 @@ import io
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -19,8 +20,10 @@ from kgcore.ingest.demo import ensure_demo
 from kgcore.models.offline import MaxSimReranker
 from kgcore.retrieve.graphml import NAMESPACE, facts_graphml
 from kgcore.retrieve.script import run_script
-from kgcore.types import Retrieval
-from tests.data.build import JANE, offline, retriever
+from kgcore.store import GraphStore
+from kgcore.types import Fact, Retrieval
+from tests.contract.graphs import edge, only
+from tests.data.build import JANE, graph, offline, retriever
 from tests.unit.test_export import ALL, small
 
 HOSTILE = "</data><script>alert(1)</script>\x00\x0b\ufffe\ud800 ]]> &amp; \u202e'''\"\"\"\\"
@@ -87,6 +90,24 @@ def ran(script: str) -> list[str]:
     return printed.getvalue().splitlines()
 
 
+def model(**answers: Any) -> Any:
+    """A chat model that gives whichever of these lists it is asked for."""
+    ask = lambda system, user, schema: {name: answers[name] for name in schema["required"]}  # noqa: E731
+    return SimpleNamespace(name="model", complete_json=ask)
+
+
+def call(script: str) -> dict[str, Any]:
+    """The arguments of the program's question."""
+    nodes = [node for node in ast.walk(ast.parse(script)) if isinstance(node, ast.Call)]
+    (asked,) = (node for node in nodes if ast.unparse(node.func) == "retriever.retrieve")
+    return {str(given.arg): ast.literal_eval(given.value) for given in asked.keywords}
+
+
+def facts_of_call(store: GraphStore, result: Retrieval) -> tuple[Fact, ...]:
+    """What the program's question gives here, where there is no chat model."""
+    return retriever(store).retrieve(result.trace.question, **call(run_script(result))).facts
+
+
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"max_hops": 2, "beam_width": 4, "top_k": 7, "scoring": "edge", "aliases": False, "hub_limit": 9},
@@ -115,6 +136,53 @@ class TestScript:
         script = run_script(replace(result, trace=replace(result.trace, seeds=seeds, settings=settings)))
         assert f"entity_ids={[seed.entity_id for seed in seeds]!r}" in script
         assert "llm" not in script and "entity_types" not in script
+
+    def test_what_a_model_named_and_a_vector_found_is_given_by_its_id(self) -> None:
+        store = graph(
+            edge("e1", "vw", "MAKES", "golf", src="Car Manufacturer", dst="Golf"),
+            edge("e2", "jane", "WORKS_AT", "shop", src="Jane Doe", dst="Shop"),
+            embedder=offline(),
+        )
+        search = retriever(store, vector_top_k=1, llm=model(names=["automaker"]))
+        result = search.retrieve("What does Jane Doe think?")
+        assert [(seed.entity_id, seed.found_by) for seed in result.trace.seeds] == [("vw", "vector")]
+        assert call(run_script(result))["entity_ids"] == ["vw"]
+        assert facts_of_call(store, result) == result.facts
+
+    def test_more_seeds_than_names_may_be_given(self) -> None:
+        names = [f"Alpha{n}" for n in range(20)]
+        edges = [edge(f"{n}{i}", f"{n}{i}", "X", "z", src=f"{n} {i}", dst="Z") for n in names for i in range(5)]
+        store = graph(*edges, embedder=offline())
+        result = retriever(store, llm=model(names=names)).retrieve("Which?")
+        assert len(result.trace.seeds) > 50
+        assert facts_of_call(store, result) == result.facts
+
+    def test_a_chat_models_filter_is_asked_for_and_no_model_for_seeds(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        llm = model(names=[], numbers=[1])
+        store = open_store(ensure_demo())
+        result = retriever(store, llm=llm).retrieve(JANE, llm_filter=True)
+        store.close()
+        for demo in (True, False):
+            given = call(run_script(result, demo=demo))
+            assert (given["llm_filter"], given["seed_mode"]) == (True, "mentions")
+        monkeypatch.setattr("kgcore.models.chat.OpenAIChat.from_config", lambda config: model(numbers=[1]))
+        assert ran(run_script(result, demo=True)) == [f"{f.score:.3f}  {f.text}" for f in result.facts]
+
+    def test_a_model_that_named_nothing_is_not_asked_again(self) -> None:
+        store = small()
+        result = retriever(store, llm=model(names=[])).retrieve(JANE, seed_mode="llm", entity_types=["Person"])
+        store.close()
+        given = call(run_script(result))
+        assert given["seed_mode"] == "mentions" and "entity_types" not in given
+
+    @pytest.mark.parametrize("demo", [True, False])
+    def test_says_that_it_reads_under_no_locked_filter_and_shows_none(self, demo: bool) -> None:
+        store = small()
+        result = retriever(store, filters=only("allowed_principals", "contains_any", ["all"])).retrieve(JANE)
+        store.close()
+        script = run_script(result, demo=demo)
+        assert "# Without filters={...}, the access filter of whoever runs this, it reads the whole graph." in script
+        assert "allowed_principals" not in script and "contains_any" not in script
 
     def test_asks_the_graph_of_its_reader(self, monkeypatch: pytest.MonkeyPatch) -> None:
         address = ensure_demo()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from kgcore.viz import labels
 from kgcore.viz.labels import cut, node_labels, plain
 from kgcore.viz.sentences import said_at
 
@@ -45,6 +48,24 @@ def test_a_label_is_cut_at_eighteen_columns(text: str, expected: str) -> None:
 
 def test_stacked_marks_do_not_make_a_label_long() -> None:
     assert len(cut("a" + "\u0301" * 5_000)) < 100
+
+
+def test_a_long_row_of_marks_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    columns = labels._columns
+    monkeypatch.setattr(labels, "_columns", lambda character: asked.append(character) or columns(character))
+    assert cut("a" * 1_000 + "\u0301" * 3_100, 1_000) == "a" * 999 + "…"
+    assert len(asked) < 3 * 4_100
+
+
+@given(st.text(st.sampled_from("aé王\u0301\u0488 ｗ"), max_size=40), st.integers(1, 6))
+def test_a_label_is_the_longest_beginning_that_fits(text: str, width: int) -> None:
+    short = cut(text, width)
+    assert short == text or short.endswith("…")
+    if short != text:
+        used = [sum(map(labels._columns, text[:end])) for end in range(len(text) + 1)]
+        beginnings = [text[:end] for end in range(min(len(text), 4 * width) + 1) if used[end] <= width - 1]
+        assert short[:-1] in {one.rstrip() for one in beginnings} and len(text) > len(short[:-1])
 
 
 def test_a_name_is_one_line_of_what_can_be_seen() -> None:
