@@ -52,6 +52,8 @@ class Config(BaseSettings):
     """Its key; empty where the server wants none."""
     chat_timeout: float = Field(default=60.0, gt=0)
     """Seconds that one answer may take."""
+    chat_prices: Annotated[tuple[float, float], NoDecode] = (0.0, 0.0)
+    """What a million tokens cost, asked and answered, separated by a comma: an extraction then tells its cost."""
 
     @property
     def has_chat(self) -> bool:
@@ -62,6 +64,11 @@ class Config(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return frozenset(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("chat_prices", mode="before")
+    @classmethod
+    def _prices(cls, value: Any) -> Any:
+        return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
 
     @field_validator("locked_filter", mode="before")
     @classmethod

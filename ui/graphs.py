@@ -12,7 +12,7 @@ import streamlit as st
 
 from kgcore import KgError
 from kgcore.config import Config, cache_dir
-from kgcore.store import is_server
+from kgcore.store import is_server, open_store
 from kgcore.viz import plain
 from ui import resources, state
 from ui.errors import show_error, try_again
@@ -22,6 +22,7 @@ from ui.text import escaped
 REMEMBERED = 8
 DEMO = "demo"
 _KEY, _NEW, _WANTED, _REFUSED = "graph", "graph_address", "graph_wanted", "graph_refused"
+_MADE, _CREATE = "graph_made", "graph_create"
 _ASKED, _LOGINS, _USER, _PASSWORD = "graph_asked", "graph_logins", "graph_user", "graph_password"
 
 
@@ -100,6 +101,27 @@ def switcher(config: Config, failed: Chosen | None = None, *, administrator: boo
         _login_form(asked)
 
 
+def maker(key: str = "") -> None:
+    """A field for a file to make a new graph in; `key` tells two on one page apart."""
+    st.text_input(
+        "Make a new graph", key=_MADE + key, placeholder="graph.duckdb", on_change=_make, args=(_MADE + key,), width=480
+    )
+    if key and (refused := st.session_state.get(_REFUSED)):
+        show_error(refused)
+
+
+def label_of(url: str, *, demo: bool) -> str:
+    """What a graph is called here."""
+    name = DEMO if demo else _name(url)
+    return _labels({name: url})[name]
+
+
+def _make(key: str) -> None:
+    st.session_state[_WANTED] = st.session_state[key].strip(), None
+    st.session_state[_CREATE] = True
+    st.session_state[key] = ""
+
+
 def _login_form(address: str) -> None:
     with st.form("graph_login", border=False):
         st.caption(f"Log in to {escaped(address)}")
@@ -127,6 +149,7 @@ def _open_wanted(config: Config) -> None:
     if _WANTED not in st.session_state:
         return
     address, login = st.session_state.pop(_WANTED)
+    create = st.session_state.pop(_CREATE, False)
     st.session_state.pop(_REFUSED, None)
     st.session_state.pop(_ASKED, None)
     if not address:
@@ -140,6 +163,8 @@ def _open_wanted(config: Config) -> None:
         st.session_state[_ASKED] = url
         return
     try:
+        if create and not is_server(url):
+            open_store(url, create=True).close()
         resources.open_store_at(known.get(name, url), config, login or _logins().get(name))
     except KgError as error:
         st.session_state[_REFUSED] = error

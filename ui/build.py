@@ -1,0 +1,63 @@
+"""What Build writes into, and the vectors that what is written still lacks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kgcore.filters import WHOLE
+from kgcore.ingest import embed_missing
+from kgcore.ingest.side import is_foreign
+from kgcore.viz import plain
+from ui import graphs, resources, working
+from ui.visit import Visit
+from ui.working import Work
+
+TAB = "build"
+
+
+def target_row(here: Visit) -> None:
+    """The graph that is open, with the way to another and to a new one, and the vectors that it lacks."""
+    if not here.asker.administrator:
+        return
+    with st.container(key="build_target", horizontal=True, gap="small", vertical_alignment="center"):
+        with st.popover(plain(graphs.label_of(here.graph.url, demo=here.graph.demo), 60)), st.container(width=480):
+            graphs.switcher(here.config, administrator=True)
+            graphs.maker()
+        if is_writable(here):
+            _vectors(here)
+
+
+def is_writable(here: Visit) -> bool:
+    """Whether the asker may write into the graph, and it can be written into."""
+    return here.asker.administrator and not here.graph.demo and not is_foreign(here.graph.store)
+
+
+def begin_with(here: Visit) -> None:
+    """Why this graph cannot be written into, and a field for a new one."""
+    what = "The demo" if here.graph.demo else "A graph that others built"
+    st.subheader("Make a graph to build in")
+    st.text(f"{what} is only read. Name a file for a new graph; it is made if it is not there.")
+    graphs.maker(key="_here")
+
+
+def compute_vectors(here: Visit) -> None:
+    """Begins to compute the vectors that are missing; the graph can be asked meanwhile."""
+    store, embedder = here.graph.store.whole(), resources.embedder()
+
+    def work(now: Work) -> str:
+        made = embed_missing(store, embedder, progress=now.step)
+        return f"{made:,} vectors computed."
+
+    working.begin(here.graph, "Vectors", work)
+
+
+def _vectors(here: Visit) -> None:
+    held = here.graph.store.describe(WHOLE)
+    lacking = held.bare if held.embedder else held.edges
+    if not lacking or working.is_on(here.graph):
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.text(f"{lacking:,} of {held.edges:,} edges have no vector: facts are scored by the words of the question.")
+        if st.button("Compute vectors", key="build_vectors"):
+            compute_vectors(here)
+            st.rerun()

@@ -1,0 +1,96 @@
+"""The ontology that documents are read by: written, opened or proposed, with what of the graph it would drop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from kgcore import KgError
+from kgcore.filters import WHOLE
+from kgcore.ingest.ontology import Dropped, dropped_by, ontology_fault, parse_ontology, write_ontology
+from kgcore.ingest.proposed import ontology_of, propose_ontology
+from kgcore.types import Ontology
+from kgcore.viz import count
+from ui.errors import show_error
+from ui.jobs import job_of, wait_for
+from ui.resources import digest
+from ui.text import escaped
+from ui.visit import Visit
+
+TEXT = "ontology_text"
+_NEXT, _OPENED, _FILE = "ontology_next", "ontology_opened", "ontology_file"
+_EMPTY = """{
+ "entity_types": [{"name": "Person", "description": "A human being."}, {"name": "Organization"}],
+ "relation_types": [{"name": "WORKS_AT", "source": ["Person"], "target": ["Organization"]}]
+}"""
+
+
+def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
+    """The ontology as it is written now, or None, after saying what is wrong with it."""
+    if _NEXT in st.session_state:
+        st.session_state[TEXT] = st.session_state.pop(_NEXT)
+    model = here.retriever.llm
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        if st.button("From this graph", key="ontology_graph", disabled=not here.visible.edges):
+            found = ontology_of(here.graph.store.whole(), WHOLE)
+            _take(write_ontology(found) if found else "")
+        if st.button("From the documents", key="ontology_model", disabled=model is None or not samples) and model:
+            with st.spinner("Asking the chat model", show_time=True):
+                _take(write_ontology(propose_ontology(model, samples)))
+        with st.popover("Open a file"):
+            file = st.file_uploader("An ontology as JSON", type="json", key=_FILE)
+        written = st.session_state.get(TEXT, "")
+        st.download_button(
+            "Save", written, "ontology.json", "application/json", key="ontology_save", disabled=not written
+        )
+    if file is not None and st.session_state.get(_OPENED) != file.file_id:
+        st.session_state[_OPENED] = file.file_id
+        _take(write_ontology(parse_ontology(file.getvalue(), file.name)))
+    text = st.text_area(
+        "Ontology as JSON",
+        key=TEXT,
+        height=160,
+        placeholder=_EMPTY,
+        persist_state="session",
+    )
+    if not text.strip():
+        st.caption("Write one, or have one proposed from this graph or, by the chat model, from the documents.")
+        return None
+    try:
+        ontology = parse_ontology(text)
+        if fault := ontology_fault(ontology):
+            st.error(escaped(f"The ontology cannot be used: {fault}."))
+            return None
+    except KgError as error:
+        show_error(error)
+        return None
+    if here.visible.edges:
+        _preview(here, ontology)
+    return ontology
+
+
+def _take(text: str) -> None:
+    st.session_state[_NEXT] = text
+    st.rerun()
+
+
+def _preview(here: Visit, ontology: Ontology) -> None:
+    store = here.graph.store.whole()
+    subject = digest([write_ontology(ontology), here.graph.opened, here.visible.data_version])
+    job = job_of("ontology", subject, lambda _: dropped_by(ontology, store, WHOLE))
+    wait_for(job, "ontology", "Holding the graph against it", on_stop=job.stop)
+    dropped = job.result()
+    if not dropped.edges and not dropped.entities:
+        st.caption("All of this graph keeps to it.")
+        return
+    st.caption(escaped(_told(dropped), 1_000))
+
+
+def _told(dropped: Dropped) -> str:
+    kinds = [f"{name} ({number:,})" for name, number in list(dropped.entities.items())[:10]]
+    relations = [f"{name} ({number:,})" for name, number in list(dropped.relations.items())[:10]]
+    triples = [f"{t.source} {t.relation} {t.target} ({number:,})" for t, number in list(dropped.triples.items())[:10]]
+    parts = {"entity types": kinds, "relations": relations, "triples": triples}
+    named = "; ".join(f"{what}: {', '.join(listed)}" for what, listed in parts.items() if listed)
+    return f"Of this graph it does not know {count(dropped.edges, 'edge')}. {named.capitalize()}."
