@@ -70,7 +70,18 @@ def access(page: Page, url: str) -> None:
     page.get_by_text("Only A").first.wait_for(timeout=60_000)
 
 
-PAGES = {"why": why, "tune": tune, "browse": browse, "access": access}
+def build(page: Page, url: str) -> None:
+    page.goto(f"{url}/build")
+    page.get_by_text("Make a graph to build in").wait_for(timeout=60_000)
+    page.get_by_label("Make a new graph").last.fill(f"{tempfile.mkdtemp()}/harbour.duckdb")
+    page.keyboard.press("Enter")
+    page.get_by_label("Or a file or folder on this machine").fill("demo")
+    page.keyboard.press("Enter")
+    page.get_by_text("As the files say").click()
+    page.get_by_role("button", name="Write", exact=True).wait_for(timeout=60_000)
+
+
+PAGES = {"why": why, "tune": tune, "browse": browse, "access": access, "build": build}
 
 
 if __name__ == "__main__":
