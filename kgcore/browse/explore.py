@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kgcore.browse.near import facts_at, far_end
 from kgcore.browse.path import chain, paths_between
-from kgcore.browse.steps import MAX_STEPS, Step
+from kgcore.browse.steps import LONGEST, MAX_STEPS, Step, is_too_long
 from kgcore.errors import ConfigError
 from kgcore.filters import AccessFilter
 from kgcore.store.protocol import GraphStore
-from kgcore.types import End, Fact, Vector
+from kgcore.types import HAS_ATTRIBUTE, End, Fact, Vector
 
 MAX_NODES = 400
 _PATH = ""
@@ -22,7 +22,8 @@ _PATH = ""
 class Node:
     """An entity of the picture, brought by step `since` from `parent_id`.
 
-    `shown` counts its visible edges that are drawn, of `end.degree`. A `root` was opened, or is on a path.
+    `left` counts those of its `end.degree` visible edges that growing would bring: they are not in the picture, in
+    sight or not. A `root` was opened, or is on a path.
     """
 
     end: End
@@ -32,7 +33,7 @@ class Node:
     grown: bool = False
     pinned: bool = False
     hidden: bool = False
-    shown: int = 0
+    left: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +69,28 @@ class Explored:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The facts between entities that are in sight."""
+        """The facts between entities that are in sight; an attribute is there once for each node of its value."""
         drawn = self.drawn
         return tuple(one.fact for one in self.lines if one.fact.source_id in drawn and one.fact.target_id in drawn)
+
+    def without(self, types: Collection[str], relations: Collection[str]) -> Explored:
+        """The picture without entities of these types and facts of these relations."""
+        return replace(
+            self,
+            nodes=tuple(node for node in self.nodes if node.end.type not in types),
+            lines=tuple(line for line in self.lines if not is_of(line.fact, relations)),
+        )
+
+
+def is_of(fact: Fact, relations: Collection[str]) -> bool:
+    """Whether a fact has one of these relations: an attribute has its key and that of all attributes."""
+    return fact.relation in relations or (fact.attribute and HAS_ATTRIBUTE in relations)
+
+
+def edges_at(facts: Iterable[Fact], end: End) -> int:
+    """How many visible edges of an entity these facts stand for."""
+    here = (fact for fact in facts if end.id in (fact.source_id, fact.target_id))
+    return min(end.degree, len({edge_id for fact in here for edge_id in fact.edge_ids}))
 
 
 def explore(
@@ -84,11 +104,17 @@ def explore(
     """The picture after these steps, going on from `before` where that stands at their beginning.
 
     `vector` ranks what growing brings, else how connected it is does. A step at what is not there does nothing.
-    Raises ConfigError for more steps than `MAX_STEPS` or more entities than `MAX_NODES`, StoreError.
+    Raises ConfigError for more steps than `MAX_STEPS` or than a link holds and for more entities than `MAX_NODES`,
+    StoreError.
     """
     if len(steps) > MAX_STEPS:
         raise ConfigError(
             f"A picture is made in at most {MAX_STEPS} steps.", remedy="Undo some, or clear it and begin anew."
+        )
+    if is_too_long(steps):
+        raise ConfigError(
+            f"The steps of a picture are kept in its link, which holds at most {LONGEST:,} characters of them.",
+            remedy="Undo some, or clear it and begin anew.",
         )
     if before is None or before.steps != tuple(steps[: len(before.steps)]):
         before = Explored()
@@ -120,6 +146,8 @@ class _World:
                     self._add(ends[step.entity_id], root=True)
                 case "path":
                     self._draw_path(step.entity_id, step.other_id)
+                case "show":
+                    self._nodes = {id_: replace(node, hidden=False) for id_, node in self._nodes.items()}
                 case _ if step.entity_id in self._nodes:
                     self._change(step)
         self._steps.append(step)
@@ -131,14 +159,19 @@ class _World:
     @property
     def explored(self) -> Explored:
         """What stands now."""
-        now = Explored(
+        here: dict[str, list[Fact]] = {}
+        for line in self._lines.values():
+            for end in {line.fact.source_id, line.fact.target_id}:
+                here.setdefault(end, []).append(line.fact)
+        return Explored(
             steps=tuple(self._steps),
-            nodes=tuple(self._nodes.values()),
+            nodes=tuple(
+                replace(node, left=node.end.degree - edges_at(here.get(id_, ()), node.end))
+                for id_, node in self._nodes.items()
+            ),
             lines=tuple(self._lines.values()),
             missing=frozenset(self._missing),
         )
-        shown = _edges_at(now.facts)
-        return replace(now, nodes=tuple(replace(n, shown=min(n.end.degree, shown.get(n.end.id, 0))) for n in now.nodes))
 
     def _change(self, step: Step) -> None:
         match step.kind:
@@ -148,8 +181,8 @@ class _World:
                 self._collapse(step.entity_id)
             case "hide":
                 self._mark(step.entity_id, hidden=True)
-            case "pin":
-                self._mark(step.entity_id, pinned=True)
+            case "pin" | "unpin":
+                self._mark(step.entity_id, pinned=step.kind == "pin")
 
     def _add(self, end: End, *, root: bool = False, parent_id: str | None = None) -> None:
         """An entity; one that is there already stays, and is seen again if it is opened."""
@@ -208,14 +241,6 @@ class _World:
 def _key(fact: Fact) -> tuple[str, str]:
     """What tells lines apart: an attribute's value has a node a document."""
     return fact.id, fact.target_id
-
-
-def _edges_at(facts: Iterable[Fact]) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for fact in facts:
-        for end in {fact.source_id, fact.target_id}:
-            counts[end] = counts.get(end, 0) + len(fact.edge_ids)
-    return counts
 
 
 def _led_to(start: set[str], lines: Iterable[Line]) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kgcore.errors import ModelError
 from kgcore.filters import AccessFilter
 from kgcore.models.protocol import Embedder
 from kgcore.retrieve.render import merge_edges
@@ -43,10 +42,10 @@ def facts_at(
     """At most `limit` visible facts at an entity, but for those in `exclude`; none of one that is not visible.
 
     By the cosine of `vector` (with the store's shortlist of 1,000), else by how connected their far ends are (among the
-    first 1,000 by id); then by id. `relations` limits them to these relations or attribute keys.
+    first 1,000 by id); then by id. `relations` limits them to these relations or attribute keys, as facts tell them.
     """
     expansion = store.expand([entity_id], exclude, filter, vector, RANKED, relations=relations)
-    facts = facts_of(expansion, entity_id)
+    facts = [fact for fact in facts_of(expansion, entity_id) if not relations or fact.relation in relations]
     if vector is None:
         degrees = {id_: end.degree for id_, end in expansion.ends.items()}
         facts.sort(key=lambda fact: (-degrees[far_end(fact, entity_id)], far_end(fact, entity_id), fact.id))
@@ -75,13 +74,13 @@ def far_end(fact: Fact, entity_id: str) -> str:
 
 
 def closeness(embedder: Embedder | None, question: str, visible: Description) -> Vector | None:
-    """The question's vector where the graph has vectors of this embedder; None without, and without a question."""
+    """The question's vector where the graph has vectors of this embedder; None without, and without a question.
+
+    Raises ModelError.
+    """
     if not question or embedder is None or not visible.has_vectors:
         return None
     if (embedder.name, embedder.dimension) != (visible.embedder, visible.dimension):
         return None
-    try:
-        vector: Vector = embedder.embed([question])[0]
-    except ModelError:
-        return None
+    vector: Vector = embedder.embed([question])[0]
     return vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,12 +12,12 @@ from kgcore.filters.sql import compile_chunk_filter
 from kgcore.names import fold, is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_read import DuckReader
-from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows
+from kgcore.store.duckdb_rows import EDGE_COLUMNS, keep_rows, properties_of
 from kgcore.store.protocol import Page
 from kgcore.store.values import documents_of
+from kgcore.store.ways import first_ways, onward
 from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, RelationCount, Scalar, Vector
 
-MAX_PATHS = 20
 MAX_LISTS = 256
 
 
@@ -82,34 +82,35 @@ class DuckBrowser(DuckReader):
         )
         return tuple(RelationCount(relation=said, outgoing=out, count=n) for said, out, n in rows)
 
-    def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
+    def paths(
+        self, a: str, b: str, filter: AccessFilter, max_hops: int, limit: int = 20
+    ) -> tuple[tuple[Edge, ...], ...]:
         ords = self.ords([a, b])
         if a == b or len(ords) < 2:
             return ()
         start, goal = ords[a], ords[b]
-        steps: dict[int, list[tuple[int, int]]] = {}  # node -> (node before, edge), on shortest ways only
+        before: dict[int, list[tuple[int, int]]] = {}  # node -> (node before, edge), on shortest ways only
         seen, front = {start}, [start]
         for _ in range(max_hops):
             reached: dict[int, list[tuple[int, int]]] = {}
             for node, far, edge in self._half_edges(front, filter):
                 if far not in seen:
                     reached.setdefault(far, []).append((node, edge))
-            steps |= reached
+            before |= reached
             seen |= reached.keys()
             if goal in reached or not reached:
                 break
             front = sorted(reached)
-        ways = self._ways(goal, start, steps)
+        ways = first_ways(self._by_fact(onward(before, goal)), start, goal, limit)
         edges = self._edges({edge for way in ways for edge in way}, filter)
-        found = [tuple(edges[edge] for edge in way) for way in ways if all(edge in edges for edge in way)]
-        return tuple(sorted(found, key=lambda way: [edge.id for edge in way])[:MAX_PATHS])
+        return tuple(tuple(edges[edge] for edge in way) for way in ways if all(edge in edges for edge in way))
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
         where, params = self.visible(filter, "e")
         told = self.file.rows(
             f"""
             SELECT coalesce(c.document_id, e.source_doc_id), min(p.properties->>'$.title'), count(*),
-                   count(DISTINCT e.fact)
+                   count(DISTINCT e.fact), CAST(arg_min(p.properties, e.id) AS VARCHAR)
             FROM edge e JOIN property_set p ON p.ord = e.property_set LEFT JOIN chunk c ON c.id = e.source_doc_id
             WHERE e.source_doc_id IS NOT NULL AND {where} GROUP BY 1
             """,
@@ -117,11 +118,13 @@ class DuckBrowser(DuckReader):
         )
         passing, chunk_params = compile_chunk_filter(filter.node)
         held = self.file.rows(
-            "SELECT c.document_id, min(c.metadata->>'$.title'), count(*) FROM chunk c "
+            "SELECT c.document_id, min(c.metadata->>'$.title'), count(*), "
+            "CAST(arg_min(c.metadata, c.id) AS VARCHAR) FROM chunk c "
             f"WHERE {passing or 'true'} GROUP BY 1",
             chunk_params,
         )
-        return documents_of(told, held, titled="title" not in self.access_fields | filter.access_fields)
+        hidden = self.access_fields | filter.access_fields
+        return documents_of(told, held, lambda text: properties_of(text, hidden), hidden)
 
     def values(self, field: str, filter: AccessFilter, limit: int = 100) -> tuple[FieldValue, ...]:
         if field in self.access_fields | filter.access_fields or not is_unicode(field):
@@ -187,12 +190,21 @@ class DuckBrowser(DuckReader):
         )
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def _ways(self, goal: int, start: int, steps: dict[int, list[tuple[int, int]]]) -> list[list[int]]:
-        """Every shortest way as its edges in order, bounded before ids order and cut them."""
-        ways: list[tuple[int, list[int]]] = [(goal, [])]
-        while ways and ways[0][0] != start:
-            ways = [(node, [edge, *way]) for at, way in ways for node, edge in steps.get(at, ())][:10_000]
-        return [way for _, way in ways]
+    def _by_fact(self, after: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, list[tuple[int, int]]]:
+        """Of the edges that assert one fact the first, in the order of their ids."""
+        rows = self.file.rows(
+            "SELECT e.ord, e.id, CAST(e.fact AS VARCHAR) FROM edge e WHERE e.ord IN (SELECT unnest($ords::INTEGER[]))",
+            {"ords": sorted({edge for halves in after.values() for _, edge in halves})},
+        )
+        known = {row[0]: (row[1], row[2]) for row in rows}
+        first: dict[int, list[tuple[int, int]]] = {}
+        for node, halves in after.items():
+            there = sorted((known[edge][0], far, edge) for far, edge in halves if edge in known)
+            told: dict[tuple[int, str], tuple[int, int]] = {}
+            for _, far, edge in there:
+                told.setdefault((far, known[edge][1]), (far, edge))
+            first[node] = list(told.values())
+        return first
 
     def _edges(self, ords: set[int], filter: AccessFilter) -> dict[int, Edge]:
         rows = self.file.rows(

@@ -18,12 +18,23 @@ from kgcore.store.neo4j_names import Named, escaped
 from kgcore.store.neo4j_read import SLOW, NeoReader
 from kgcore.store.neo4j_rows import standing
 from kgcore.store.neo4j_server import NeoServer
-from kgcore.store.neo4j_values import STORED, from_neo4j, stored_name
+from kgcore.store.neo4j_values import STORED, from_foreign, from_neo4j, from_store, stored_name
 from kgcore.store.protocol import Page
 from kgcore.store.values import documents_of
-from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, RelationCount, Scalar, Vector
+from kgcore.store.ways import first_ways, onward
+from kgcore.types import (
+    HAS_ATTRIBUTE,
+    DocumentInfo,
+    Edge,
+    End,
+    Entity,
+    FieldValue,
+    PropertyValue,
+    RelationCount,
+    Scalar,
+    Vector,
+)
 
-MAX_PATHS = 20
 MAX_LISTS = 256
 
 
@@ -78,25 +89,25 @@ class NeoBrowser(NeoReader):
         found = sorted(counts.items(), key=lambda item: (-item[1], item[0][0], not item[0][1]))
         return tuple(RelationCount(relation=said, outgoing=out, count=n) for (said, out), n in found)
 
-    def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
+    def paths(
+        self, a: str, b: str, filter: AccessFilter, max_hops: int, limit: int = 20
+    ) -> tuple[tuple[Edge, ...], ...]:
         if a == b or not is_unicode(a + b):
             return ()
-        steps: dict[str, list[tuple[str, Edge]]] = {}  # node -> (node before, edge), on shortest ways only
+        before: dict[str, list[tuple[str, Edge]]] = {}  # node -> (node before, edge), on shortest ways only
         seen, front = {a}, [a]
         for _ in range(max_hops):
             reached: dict[str, list[tuple[str, Edge]]] = {}
             for node, far, edge in self._half_edges(front, filter):
                 if far not in seen:
                     reached.setdefault(far, []).append((node, edge))
-            steps |= reached
+            before |= reached
             seen |= reached.keys()
             if b in reached or not reached:
                 break
             front = sorted(reached)
-        ways: list[tuple[str, list[Edge]]] = [(b, [])]
-        while ways and ways[0][0] != a:
-            ways = [(node, [edge, *way]) for at, way in ways for node, edge in steps.get(at, ())][:10_000]
-        return tuple(sorted((tuple(way) for _, way in ways), key=lambda way: [edge.id for edge in way])[:MAX_PATHS])
+        after = {node: self._by_fact(halves) for node, halves in onward(before, b).items()}
+        return tuple(first_ways(after, a, b, limit))
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:
         layout = self.layout
@@ -104,19 +115,31 @@ class NeoBrowser(NeoReader):
             return ()
         where, params = layout.visible(filter)
         # Of others' passages nothing says which document they are of.
-        document = "OPTIONAL MATCH (c:Chunk {id: source}) WITH coalesce(c.document_id, source) AS id, title, n, facts"
+        document, first = "WITH source AS id, title, n, facts, first", "elementId(r)"
+        if layout.own:
+            document = (
+                "OPTIONAL MATCH (c:Chunk {id: source}) "
+                "WITH coalesce(c.document_id, source) AS id, title, n, facts, first"
+            )
+            first = "r.id"
         told = self.server.rows(
             f"MATCH (a{layout.label})-[r]->(b{layout.label}) WHERE {where} "
             f"WITH {layout.source_document()} AS source, r, a, b WHERE source IS NOT NULL "
+            f"WITH source, r, {layout.fact()} AS fact ORDER BY {first} "
             "WITH source, min(toStringOrNull(r.title)) AS title, count(*) AS n, "
-            f"collect(DISTINCT {layout.fact()}) AS facts {document if layout.own else 'WITH source AS id, title, n, facts'} "
-            "WITH id, min(title) AS title, sum(n) AS n, collect(facts) AS lists "
-            "RETURN id, title, n, COUNT { UNWIND lists AS facts UNWIND facts AS fact RETURN DISTINCT fact }",
+            f"collect(DISTINCT fact) AS facts, head(collect(r)) AS first {document} ORDER BY first.id "
+            "WITH id, min(title) AS title, sum(n) AS n, collect(facts) AS lists, head(collect(first)) AS first "
+            "RETURN id, title, n, COUNT { UNWIND lists AS facts UNWIND facts AS fact RETURN DISTINCT fact }, "
+            "properties(first)",
             params,
             timeout=SLOW,
         )
-        titled = "title" not in self.access_fields | filter.access_fields
-        return documents_of(told, self._chunk_documents(filter), titled=titled)
+        hidden = self.access_fields | filter.access_fields
+
+        def read(held: Mapping[str, Any]) -> Mapping[str, PropertyValue]:
+            return from_store(held, hidden) if layout.own else from_foreign(held, hidden | self.mapped)
+
+        return documents_of(told, self._chunk_documents(filter), read, hidden)
 
     def _chunk_documents(self, filter: AccessFilter) -> list[list[Any]]:
         """Each document of our own passages, its title and how many of them pass."""
@@ -125,7 +148,8 @@ class NeoBrowser(NeoReader):
         compiler = CypherFilter("c", {"source_doc_id": "c.id"}, STORED)
         where = compiler.compile(filter.node)
         return self.server.rows(
-            f"MATCH (c:Chunk) WHERE {where} RETURN c.document_id, min(toStringOrNull(c.title)), count(*)",
+            f"MATCH (c:Chunk) WHERE {where} WITH c ORDER BY c.id "
+            "RETURN c.document_id, min(toStringOrNull(c.title)), count(*), head(collect(properties(c)))",
             compiler.params,
             timeout=SLOW,
         )
@@ -211,6 +235,13 @@ class NeoBrowser(NeoReader):
         edges = self.edges_of((row[2] for row in rows), filter)
         halves = [(row[0], row[1], edge) for row, edge in zip(rows, edges, strict=True)]
         return sorted(halves, key=lambda half: (half[0], half[1], half[2].id))
+
+    def _by_fact(self, halves: Iterable[tuple[str, Edge]]) -> list[tuple[str, Edge]]:
+        """Of the edges that assert one fact the first, in the order of their ids."""
+        told: dict[tuple[str, str], tuple[str, Edge]] = {}
+        for far, edge in sorted(halves, key=lambda half: half[1].id):
+            told.setdefault((far, self.fact_of(edge)), (far, edge))
+        return list(told.values())
 
     def _entities(self, ids: Sequence[str]) -> dict[str, tuple[str, dict[str, Vector]]]:
         """The type and the names' vectors of entities: only for ids that a visible edge gave."""

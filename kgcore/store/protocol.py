@@ -127,8 +127,13 @@ class GraphBrowser(Protocol):
         """
         ...
 
-    def paths(self, a: str, b: str, filter: AccessFilter, max_hops: int) -> tuple[tuple[Edge, ...], ...]:
-        """The shortest visible paths between two entities, at most 20, each its edges in order; by edge ids."""
+    def paths(
+        self, a: str, b: str, filter: AccessFilter, max_hops: int, limit: int = 20
+    ) -> tuple[tuple[Edge, ...], ...]:
+        """The shortest visible paths between two entities, each its edges in order; the first `limit` by edge ids.
+
+        Of the edges between two entities that assert one fact, the first by id is on a path.
+        """
         ...
 
     def documents(self, filter: AccessFilter) -> tuple[DocumentInfo, ...]:

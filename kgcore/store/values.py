@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from kgcore.errors import StoreError
 from kgcore.names import fold, is_unicode, tokens
 from kgcore.types import DocumentInfo, Edge, Entity, PropertyValue, Vector
 
+_PLACE = frozenset(("title", "chunk", "chunks"))
 _INT64 = (-(2**63), 2**63 - 1)
 
 
@@ -88,21 +89,29 @@ def spellings(entities: Sequence[Entity], edges: Sequence[Edge]) -> dict[tuple[s
     vectors = {(e.id, fold(e.name)): e.embedding for e in entities if e.embedding is not None}
     pairs = [(e.id, e.name) for e in entities]
     pairs += [pair for e in edges for pair in ((e.source_id, e.src_name), (e.target_id, e.dst_name))]
-    return {(id_, name): vectors.get((id_, fold(name))) for id_, name in pairs}
+    each = dict.fromkeys(pairs)
+    return {(id_, name): vectors.get((id_, fold(name))) for id_, name in each} if vectors else each
 
 
 def documents_of(
-    told: Iterable[Sequence[Any]], held: Iterable[Sequence[Any]], *, titled: bool
+    told: Iterable[Sequence[Any]],
+    held: Iterable[Sequence[Any]],
+    read: Callable[[Any], Mapping[str, PropertyValue]],
+    hidden: Collection[str],
 ) -> tuple[DocumentInfo, ...]:
-    """Documents by id, from rows of (id, title, edges, facts) and of (id, title, chunks)."""
+    """Documents by id, from rows of (id, title, edges, facts, properties) and of (id, title, chunks, properties)."""
     edges = {row[0]: row for row in told}
     chunks = {row[0]: row for row in held if row[0] is not None}
     found = []
     for id_ in sorted({*edges, *chunks}):
-        _, title, count, facts = edges.get(id_, (id_, None, 0, 0))
-        _, other, passages = chunks.get(id_, (id_, None, 0))
-        name = (title or other) if titled else None
-        found.append(DocumentInfo(id=id_, title=name or id_, edges=count, facts=facts, chunks=passages))
+        _, title, count, facts, said = edges.get(id_, (id_, None, 0, 0, None))
+        _, other, passages, of_passage = chunks.get(id_, (id_, None, 0, None))
+        name = None if "title" in hidden else title or other
+        properties = read(said if said is not None else of_passage)
+        metadata = {key: value for key, value in properties.items() if key not in _PLACE}
+        found.append(
+            DocumentInfo(id=id_, title=name or id_, edges=count, facts=facts, chunks=passages, metadata=metadata)
+        )
     return tuple(found)
 
 

@@ -98,13 +98,17 @@ class Description:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentInfo:
-    """A source document as it can be seen: how many edges and facts it asserts, its passages, its title or its id."""
+    """A source document as it can be seen: how many edges and facts it asserts, its passages, its title or its id.
+
+    `metadata` are those of its first edge by id, without a title, else those of its first passage.
+    """
 
     id: str
     title: str
     edges: int = 0
     facts: int = 0
     chunks: int = 0
+    metadata: Mapping[str, PropertyValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

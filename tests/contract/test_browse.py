@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kgcore import ConfigError
-from kgcore.filters import AccessFilter
+from kgcore.filters import WHOLE, AccessFilter
 from kgcore.store import GraphStore
 from kgcore.types import HAS_ATTRIBUTE, DocumentInfo, Edge, End, Entity, FieldValue, PropertyValue
 from tests.contract.conftest import StoreFactory
@@ -116,6 +116,30 @@ class TestPaths:
         )))  # fmt: skip
         ways = [[e.id for e in way] for way in store.paths("a", "b", READER, 4)]
         assert ways == [[f"x{i:02}", f"y{29 - i:02}"] for i in range(20)]
+        assert [[e.id for e in way] for way in store.paths("a", "b", READER, 4, 2)] == ways[:2]
+        assert len(store.paths("a", "b", READER, 4, 100)) == 30 and store.paths("a", "b", READER, 4, 0) == ()
+
+    def test_edges_of_one_fact_are_one_way_by_the_first_of_them(self, store: GraphStore) -> None:
+        write(store, *(edge(f"e{i:02}", "a", "R", "m", doc=f"d{i}") for i in range(25)), edge("f", "m", "R", "z"),
+              edge("g", "m", "R", "a"), edge("h", "n", "R", "a"), edge("i", "n", "R", "z"),
+              edge("j", "n", "S", "z"))  # fmt: skip
+        ways = [[e.id for e in way] for way in store.paths("a", "z", READER, 4)]
+        assert ways == [["e00", "f"], ["g", "f"], ["h", "i"], ["h", "j"]]
+
+    def test_values_of_one_attribute_are_ways_of_their_own(self, store: GraphStore) -> None:
+        write(store, *(edge(f"{doc}{on}", near, HAS_ATTRIBUTE, f"{doc}/x", key="k", dst="X", doc=doc)
+                       for doc in ("d1", "d2") for on, near in (("a", "a"), ("b", "b"))))  # fmt: skip
+        ways = [[e.id for e in way] for way in store.paths("a", "b", READER, 4)]
+        assert ways == [["d1a", "d1b"], ["d2a", "d2b"]]
+
+    def test_of_very_many_ways_the_first_are_found(self, store: GraphStore) -> None:
+        many = range(150)
+        write(store, *(edge(f"a{i:03}", "a", "R", f"m{i}") for i in many),
+              *(edge(f"b{149 - i:03}", f"m{i}", "R", "hub") for i in many),
+              *(edge(f"c{149 - i:03}", "hub", "R", f"n{i}") for i in many),
+              *(edge(f"d{i:03}", f"n{i}", "R", "b") for i in many))  # fmt: skip
+        ways = [[e.id for e in way] for way in store.paths("a", "b", READER, 4)]
+        assert ways == [["a000", "b149", f"c{i:03}", f"d{149 - i:03}"] for i in range(20)]
 
 
 class TestDocuments:
@@ -139,18 +163,21 @@ class TestDocuments:
         store.chunks.upsert([
             replace(chunk("one#1"), document_id="one"), replace(chunk("one#2"), document_id="one"),
             replace(chunk("one#3"), document_id="one", metadata=SECRET),
-            replace(chunk("two#1"), document_id="two", metadata={**PUBLIC, "title": "Two"}),
+            replace(chunk("two#1"), document_id="two", metadata={**PUBLIC, "title": "Two", "chunk": 1, "year": 2024}),
             replace(chunk("nine#1"), document_id="nine", metadata={**SECRET, "title": "Nine"}),
         ])  # fmt: skip
         assert store.documents(READER) == (
             DocumentInfo(id="one", title="one", edges=3, facts=2, chunks=2),
-            DocumentInfo(id="two", title="Two", chunks=1),
+            DocumentInfo(id="two", title="Two", chunks=1, metadata={"year": 2024}),
         )
         assert store.documents(BOARD) == (
             DocumentInfo(id="nine", title="Nine", chunks=1),
             DocumentInfo(id="one", title="one", edges=4, facts=3, chunks=3),
-            DocumentInfo(id="two", title="Two", chunks=1),
+            DocumentInfo(id="two", title="Two", chunks=1, metadata={"year": 2024}),
         )
+        (nine, one, two) = store.whole().documents(WHOLE)
+        assert (nine.metadata, one.metadata) == (SECRET, PUBLIC)
+        assert two.metadata == {**PUBLIC, "year": 2024}
 
 
 def counted(store: GraphStore, field: str, filter: AccessFilter = READER, **limit: int) -> list[tuple[object, int]]:
