@@ -132,7 +132,7 @@ def _forget_missed() -> None:
     for key in [key for key in st.session_state if str(key).startswith("why")]:
         del st.session_state[key]
     st.session_state["why_popover"] = False
-    for name in ("why", "why_fact"):
+    for name in ("why_fact", "why"):
         st.query_params.pop(name, None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 import ui.why
 from kgcore import KnowledgeGraphRetriever, open_store, write_graph
+from kgcore.retrieve import WhyNot
+from kgcore.types import Trace
 from tests.app.conftest import Open
 from tests.app.test_ask import QUESTION, drawn
 from tests.contract.graphs import edge, fact_of, things
@@ -251,3 +254,22 @@ def test_no_path_says_how_far_it_is(opened: Open) -> None:
     assert "No path of up to 1 hop leads to it" in said(at) and "The shortest has 2" in said(at)
     at.button(key="why_hops").click()
     assert at.run().segmented_control(key="hops").value == 2
+
+
+def test_what_is_said_of_the_model_and_of_the_widths_tried(opened: Open) -> None:
+    trace = opened(q=QUESTION).session_state["runs"].shown.retrieval.trace
+    candidate = trace.hops[0].candidates[0]
+
+    def words(trace: Trace, **why: Any) -> str:
+        return " ".join(ui.why._said(WhyNot(**why), trace))
+
+    for rank, begins in ((30, "The chat model did not let it pass"), (31, "The chat model reads only the best 30")):
+        text = words(trace, reason="llm_filter", candidate=replace(candidate, rank=rank, fate="llm_cut"))
+        assert text.startswith(begins) and candidate.fact.text in text
+    tried = (1, 2, 100, 128)
+    assert words(trace, reason="beam", beam_width=3, smallest=True, tried=tried).endswith("that keeps it is 3.")
+    nearly = words(trace, reason="beam", beam_width=128, tried=tried)
+    assert nearly == "A beam of 128 keeps it, one of 100 does not: 4 widths tried."
+    assert words(trace, reason="beam", tried=tried) == "No beam brings it in: 4 widths tried, up to 128."
+    by_model = replace(trace, settings=replace(trace.settings, llm_filter=True))
+    assert "only the chat model could tell" in words(by_model, reason="beam")
