@@ -404,7 +404,8 @@ class TestPdf:
         assert notes == {"pages without text": 1}
 
     def test_a_word_that_goes_on_in_the_next_line_is_whole(self) -> None:
-        assert one("a.pdf", paper(said("Acme repre-", "sents Helios."))).text == "Acme represents Helios."
+        (text,), notes = read("a.pdf", paper(said("Acme repre-", "sents the Q-", "Helios.")))
+        assert (text.text, notes) == ("Acme represents the Q-Helios.", {})
 
     def test_is_known_by_what_it_holds(self) -> None:
         assert one("a.bin", paper(said("Hi."))).text == "Hi."

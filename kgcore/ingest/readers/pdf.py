@@ -15,8 +15,8 @@ from kgcore.ingest.readers.found import MOST_TEXT, SECONDS, Found, refused
 from kgcore.ingest.source import Notes
 
 MOST_MEMORY = 400 * 2**20
-_WAIT = 3 * SECONDS  # of any clock, where the system cannot count the processor's
-_HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?")  # how the parser marks a word that goes on in the next line
+_WAIT = 3 * SECONDS  # by the clock; where the system can, the program is held to SECONDS of the processor's time
+_HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?(?=(.?))")  # the parser's mark where a line ends with a hyphen
 _SAVE = "Print it to a new PDF, or split it"
 
 
@@ -27,7 +27,7 @@ def read_pdf(name: str, data: bytes, notes: Notes) -> Iterator[Found]:
         if "password" in found["error"].lower():
             raise refused(name, "encrypted", "Save it without its password")
         raise refused(name, "not a PDF, or broken", _SAVE)
-    pages = [_HYPHEN.sub("", page or "").strip() for page in found["pages"]]
+    pages = [_HYPHEN.sub(_joined, page or "").strip() for page in found["pages"]]
     broken = sum(page is None for page in found["pages"])
     if not any(pages):
         reason = "its pages cannot be read" if broken else "no text: its pages are images, or empty"
@@ -37,6 +37,11 @@ def read_pdf(name: str, data: bytes, notes: Notes) -> Iterator[Found]:
     if empty := pages.count("") - broken:
         notes.add("pages without text", empty)
     yield Found(title=found["title"], text="\n\n".join(page for page in pages if page))
+
+
+def _joined(hyphen: re.Match[str]) -> str:
+    """A word goes on in small letters; before others the hyphen is its own."""
+    return "" if hyphen[1].islower() else "-"
 
 
 def _read(name: str, data: bytes) -> dict[str, Any]:
