@@ -342,7 +342,10 @@ class TestJson:
         assert notes[NO_DIRECTION] == 2
 
     def test_half_a_character_and_other_encodings(self, tmp_path: Path) -> None:
-        text = '{"nodes": [{"id": "王", "\\ud800": 1, " ": 2}], "links": [{"source": "\\ud800 a", "target": "王", "relation": "x\\u0000y"}]}'
+        text = (
+            '{"nodes": [{"id": "王", "\\ud800": 1, " ": 2}], '
+            '"links": [{"source": "\\ud800 a", "target": "王", "relation": "x\\u0000y"}]}'
+        )
         path = written(tmp_path / "g.json", text.encode("utf-16"))
         assert recognises(path) and said(read(path)) == [("王", "?", "1"), ("? a", "x\x00y", "王")]
 
