@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from kgcore import KgError
-from ui import build, frame, working
+from ui import build, frame
 from ui.build_documents import show_documents
 from ui.build_extract import show_extract
 from ui.build_import import show_import
@@ -18,7 +18,6 @@ def construct() -> None:
     if here is None:
         return
     build.target_row(here)
-    working.show(here.graph)
     writable = build.is_writable(here)
     importing = partial(show_import, here) if writable else partial(build.begin_with, here)
     extracting = partial(show_extract, here) if writable else partial(build.begin_with, here)

@@ -7,24 +7,26 @@ import streamlit as st
 from kgcore.filters import WHOLE
 from kgcore.ingest import embed_missing
 from kgcore.ingest.side import is_foreign
-from kgcore.viz import plain
 from ui import graphs, resources, working
+from ui.text import escaped
 from ui.visit import Visit
 from ui.working import Work
 
 TAB = "build"
+_PAGE = 100  # a step is seen, and can be stopped, every few seconds
 
 
 def target_row(here: Visit) -> None:
-    """The graph that is open, with the way to another and to a new one, and the vectors that it lacks."""
+    """For administrators the graph that is open, the way to another and to a new one, and what is being written."""
     if not here.asker.administrator:
         return
     with st.container(key="build_target", horizontal=True, gap="small", vertical_alignment="center"):
-        with st.popover(plain(graphs.label_of(here.graph.url, demo=here.graph.demo), 60)), st.container(width=480):
+        with st.popover(escaped(graphs.label_of(here.graph.url, demo=here.graph.demo), 60)), st.container(width=480):
             graphs.switcher(here.config, administrator=True)
             graphs.maker()
         if is_writable(here):
             _vectors(here)
+    working.show(here.graph)
 
 
 def is_writable(here: Visit) -> bool:
@@ -45,7 +47,10 @@ def compute_vectors(here: Visit) -> None:
     store, embedder = here.graph.store.whole(), resources.embedder()
 
     def work(now: Work) -> str:
-        made = embed_missing(store, embedder, progress=now.step)
+        now.of = "passages"
+        made = embed_missing(
+            store, embedder, progress=lambda done, total, of: now.step(done, total if done else None, of), page=_PAGE
+        )
         return f"{made:,} vectors computed."
 
     working.begin(here.graph, "Vectors", work)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
-from kgcore.ingest import plan_source, write_source
+from kgcore.ingest import Plan, plan_source, write_source
 from kgcore.ingest.assemble import assemble, existing_in, names_in
 from kgcore.ingest.cache import AnswerCache
 from kgcore.ingest.chunking import chunks_of
@@ -22,10 +21,10 @@ from kgcore.models.protocol import ChatModel
 from kgcore.types import Chunk, Ontology
 from kgcore.viz import count, plain
 from ui import working
-from ui.build_files import files, who
+from ui.build_files import Files, files, who
 from ui.build_ontology import ontology_editor
 from ui.build_plan import show_plan, summary
-from ui.jobs import job_of, wait_for
+from ui.jobs import Job
 from ui.more import NEEDS_CHAT
 from ui.resources import digest
 from ui.text import escaped
@@ -45,35 +44,47 @@ class _Found:
     reads: tuple[Read, ...]
     ontology: Ontology
 
+    @property
+    def answered(self) -> str:
+        """Another once a passage that failed has been read."""
+        return digest([self.subject, [read.error is None for read in self.reads]])
+
 
 def show_extract(here: Visit) -> None:
     """From documents to a graph."""
     model = here.retriever.llm
     if model is None:
         st.caption(NEEDS_CHAT)
-    path = files("Documents: txt, md, html, pdf, docx, csv or jsonl", "extract")
-    chunks, notes = _chunks(here, path) if path else ((), Notes())
-    with st.expander("Ontology: the entities and relations that are read", expanded=True):
+    given = files("Documents: txt, md, html, pdf, docx, csv or jsonl", "extract")
+    read = _chunks(here, given) if given else None
+    chunks, notes = read or ((), Notes())
+    left, right = st.columns([3, 2], gap="medium")
+    with left, st.expander("Ontology: the entities and relations that are read", expanded=True):
         ontology = ontology_editor(here, [chunk.content for chunk in chunks[:_SAMPLES]])
-    if path is None:
-        st.caption("Each fact that the model gives is held against its passage; you see what is set aside, and why.")
-        return
-    documents = len({chunk.document_id for chunk in chunks})
-    st.text(f"{count(documents, 'document')}, {count(len(chunks), 'passage')}")
-    for reason, number in notes.counts.items():
-        st.caption(escaped(f"{number:,} {reason}"))
-    principals = who("extract")
-    if model is None or ontology is None or principals is None or working.is_on(here.graph):
+    with right:
+        if given is None:
+            st.caption(
+                "Each fact that the model gives is held against its passage; you see what is set aside, and why."
+            )
+        if read is None:
+            return
+        documents = len({chunk.document_id for chunk in chunks})
+        st.text(f"{count(documents, 'document')}, {count(len(chunks), 'passage')}")
+        for reason, number in notes.counts.items():
+            st.caption(escaped(f"{number:,} {reason}"))
+        principals = who("extract")
         if principals is None:
             st.caption("Say who may see it: everybody, the principals that you name, or those that the files name.")
+    if model is None or ontology is None or principals is None or working.is_on(here.graph):
         return
-    subject = digest([[chunk.id, chunk.content] for chunk in chunks] + [write_ontology(ontology), model.name])
+    held = [[chunk.id, chunk.document_id, chunk.content, dict(chunk.metadata)] for chunk in chunks]
+    subject = digest([held, write_ontology(ontology), model.name])
     last = working.last(here.graph)
     found = last.result if last is not None and isinstance(last.result, _Found) else None
     if found is None or found.subject != subject:
         found = st.session_state.get(_FOUND)
     if found is None or found.subject != subject:
-        if st.button("Read", key="extract_read", type="primary"):
+        if right.button("Read", key="extract_read", type="primary"):
             _begin(here, chunks, ontology, model, subject)
             st.rerun()
         return
@@ -81,16 +92,16 @@ def show_extract(here: Visit) -> None:
     _look_over(here, found, chunks, principals, model)
 
 
-def _chunks(here: Visit, path: Path) -> tuple[tuple[Chunk, ...], Notes]:
-    def read(_: object) -> tuple[tuple[Chunk, ...], Notes]:
+def _chunks(here: Visit, given: Files) -> tuple[tuple[Chunk, ...], Notes] | None:
+    def read(job: Job[tuple[tuple[Chunk, ...], Notes]]) -> tuple[tuple[Chunk, ...], Notes]:
+        chunks: list[Chunk] = []
         notes = Notes()
-        texts = texts_of(path, notes, access_fields=here.config.access_fields)
-        return tuple(chunk for text in texts for chunk in chunks_of(text)), notes
+        for text in texts_of(given.path, notes, access_fields=here.config.access_fields):
+            chunks.extend(chunks_of(text))
+            working.unless_stopped(job)
+        return tuple(chunks), notes
 
-    stamp = path.stat().st_mtime_ns if path.exists() else 0
-    job = job_of("texts", digest([str(path), stamp]), read)
-    wait_for(job, "texts", "Reading the documents", on_stop=job.stop)
-    return job.result()
+    return working.waited("texts", given.stamp, "Reading the documents", read)
 
 
 def _begin(here: Visit, chunks: Sequence[Chunk], ontology: Ontology, model: ChatModel, subject: str) -> None:
@@ -159,27 +170,32 @@ def _look_over(
             )
     store = here.graph.store.whole()
     version = here.visible.data_version
-    names = job_of(
-        "names", (found.subject, version), lambda _: names_in(found.reads, existing_in(store, found.ontology))
+    names = working.waited(
+        "names",
+        (found.answered, version),
+        "Comparing names",
+        lambda _: names_in(found.reads, existing_in(store, found.ontology)),
     )
-    wait_for(names, "names", "Comparing names", on_stop=names.stop)
-    resolution = _resolution(found.subject, names.result())
+    if names is None:
+        return
+    resolution = _resolution(found.subject, names)
     stamp = {PRINCIPALS: checked_principals(principals)} if principals else {}
 
     def parts(notes: Notes) -> Sequence[GraphParts]:
         return list(naming_nobody(stamped(assemble(found.reads, resolution), stamp), here.config.access_fields, notes))
 
-    notes = Notes()
-    job = job_of(
-        "extract_plan",
-        (found.subject, version, tuple(merge.id for merge in resolution.merges), principals),
-        lambda _: plan_source(store, parts(notes)),
-    )
-    wait_for(job, "extract_plan", "Comparing", on_stop=job.stop)
-    show_plan(
-        here, job.result(), notes.counts, "extract",
-        lambda now: summary(write_source(store, parts(Notes()), progress=now.step)),
-    )  # fmt: skip
+    def compare(job: Job[tuple[Plan, Notes]]) -> tuple[Plan, Notes]:
+        notes = Notes()
+        return plan_source(store, parts(notes), progress=lambda _: working.unless_stopped(job)), notes
+
+    subject = found.answered, version, tuple(merge.id for merge in resolution.merges), principals
+    planned = working.waited("extract_plan", subject, "Comparing", compare)
+    if planned is not None:
+        plan, notes = planned
+        show_plan(
+            here, plan, notes.counts, "extract",
+            lambda now: summary(write_source(store, parts(Notes()), progress=now.step)),
+        )  # fmt: skip
 
 
 def _resolution(subject: str, names: Names) -> Resolution:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +17,31 @@ from ui.resources import digest
 
 PUBLIC = "group:public"
 """The principal of what everybody may see; a locked filter should hold it for all."""
+_STAMPED = 10_000  # files of a folder
 _AS_IT_SAYS, _EVERYBODY, _THESE = "As the files say", f"Everybody ({PUBLIC})", "These principals alone"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Uploaded:
-    """Uploaded files in a folder of this session, which goes with it."""
+class Files:
+    """A file or a folder, and a stamp that differs once a file in it has changed.
 
-    key: str
-    folder: tempfile.TemporaryDirectory[str]
+    Uploaded ones are in a folder that is removed once nothing holds this any more.
+    """
+
     path: Path
+    stamp: str
 
 
-def files(label: str, kind: str) -> Path | None:
-    """The files that were uploaded, one or a folder, or the path that was given; None without any."""
+def files(label: str, kind: str) -> Files | None:
+    """The files that were uploaded, or that are at the path that was given; None without any. Raises IngestError."""
     left, right = st.columns(2, gap="medium")
     with left:
         uploaded = st.file_uploader(label, accept_multiple_files=True, key=f"{kind}_files")
     with right:
         place = st.text_input("Or a file or folder on this machine", key=f"{kind}_place", persist_state="session")
     if uploaded:
-        return _kept(uploaded, f"{kind}_held").path
-    return Path(place.strip()).expanduser() if place.strip() else None
+        return _kept(uploaded, f"{kind}_held")
+    return _at(place.strip()) if place.strip() else None
 
 
 def who(kind: str) -> tuple[str, ...] | None:
@@ -50,18 +56,38 @@ def who(kind: str) -> tuple[str, ...] | None:
     return {_AS_IT_SAYS: (), _EVERYBODY: (PUBLIC,)}.get(chosen) if chosen else None
 
 
-def _kept(uploaded: list[Any], key: str) -> _Uploaded:
+def _at(place: str) -> Files:
+    try:
+        path = Path(place).expanduser()
+        path.stat()
+        inside = sorted(islice(path.rglob("*"), _STAMPED))
+        stamps = [[str(file), held.st_mtime_ns, held.st_size] for file in (path, *inside) if (held := file.lstat())]
+    except (OSError, RuntimeError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise IngestError(f"{place} cannot be read: {why}.", remedy="Name a file or a folder that is there.") from error
+    return Files(path=path, stamp=digest(stamps))
+
+
+def _kept(uploaded: list[Any], key: str) -> Files:
     made_of = digest([[file.file_id, file.name] for file in uploaded])
-    held: _Uploaded | None = st.session_state.get(key)
-    if held is None or held.key != made_of:
-        folder = tempfile.TemporaryDirectory(prefix="hopscope-")
-        whole = Path(folder.name) / "upload"
-        whole.mkdir()
+    held: Files | None = st.session_state.get(key)
+    if held is None or held.stamp != made_of:
+        whole = Path(tempfile.mkdtemp(prefix="hopscope-"))
+        held = Files(path=whole if len(uploaded) > 1 else whole / _name(uploaded[0]), stamp=made_of)
+        weakref.finalize(held, shutil.rmtree, whole, ignore_errors=True)
         for file in uploaded:
-            name = Path(file.name.replace("\\", "/")).name  # never a way out of the folder
-            if name in ("", ".", "..") or (whole / name).exists():
-                raise IngestError(f"Two files are called {name!r}.", remedy="Upload each file once.")
-            (whole / name).write_bytes(file.getbuffer())
-        only = next(whole.iterdir()) if len(uploaded) == 1 else whole
-        held = st.session_state[key] = _Uploaded(key=made_of, folder=folder, path=only)
+            try:
+                with (whole / _name(file)).open("xb") as kept:
+                    kept.write(file.getbuffer())
+            except FileExistsError as error:
+                raise IngestError(f"Two files are called {_name(file)}.", remedy="Upload each file once.") from error
+            except (OSError, ValueError) as error:
+                raise IngestError(f"{_name(file)} cannot be kept: {error}.", remedy="Give it another name.") from error
+        st.session_state[key] = held
     return held
+
+
+def _name(file: Any) -> str:
+    """Never a way out of a folder."""
+    name = Path(file.name.replace("\\", "/")).name
+    return "file" if name in ("", "..") else name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -11,15 +11,16 @@ from kgcore.filters import WHOLE
 from kgcore.ingest.ontology import Dropped, dropped_by, ontology_fault, parse_ontology, write_ontology
 from kgcore.ingest.proposed import ontology_of, propose_ontology
 from kgcore.types import Ontology
-from kgcore.viz import count
+from kgcore.viz import count, plain
+from ui import working
 from ui.errors import show_error
-from ui.jobs import job_of, wait_for
 from ui.resources import digest
 from ui.text import escaped
 from ui.visit import Visit
 
 TEXT = "ontology_text"
 _NEXT, _OPENED, _FILE = "ontology_next", "ontology_opened", "ontology_file"
+_NAMED = 10
 _EMPTY = """{
  "entity_types": [{"name": "Person", "description": "A human being."}, {"name": "Organization"}],
  "relation_types": [{"name": "WORKS_AT", "source": ["Person"], "target": ["Organization"]}]
@@ -32,21 +33,27 @@ def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
         st.session_state[TEXT] = st.session_state.pop(_NEXT)
     model = here.retriever.llm
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        if st.button("From this graph", key="ontology_graph", disabled=not here.visible.edges):
-            found = ontology_of(here.graph.store.whole(), WHOLE)
-            _take(write_ontology(found) if found else "")
-        if st.button("From the documents", key="ontology_model", disabled=model is None or not samples) and model:
-            with st.spinner("Asking the chat model", show_time=True):
-                _take(write_ontology(propose_ontology(model, samples)))
+        of_graph = st.button("From this graph", key="ontology_graph", disabled=not here.visible.edges)
+        of_samples = st.button("From the documents", key="ontology_model", disabled=model is None or not samples)
         with st.popover("Open a file"):
             file = st.file_uploader("An ontology as JSON", type="json", key=_FILE)
         written = st.session_state.get(TEXT, "")
         st.download_button(
             "Save", written, "ontology.json", "application/json", key="ontology_save", disabled=not written
         )
-    if file is not None and st.session_state.get(_OPENED) != file.file_id:
-        st.session_state[_OPENED] = file.file_id
-        _take(write_ontology(parse_ontology(file.getvalue(), file.name)))
+    try:
+        if of_graph and (found := ontology_of(here.graph.store.whole(), WHOLE)):
+            _take(found)
+        if of_samples and model:
+            with st.spinner("Asking the chat model", show_time=True):
+                proposed = propose_ontology(model, samples)
+            _take(proposed)
+        if file is not None and st.session_state.get(_OPENED) != file.file_id:
+            opened = parse_ontology(file.getvalue(), file.name)
+            st.session_state[_OPENED] = file.file_id
+            _take(opened)
+    except KgError as error:
+        show_error(error)
     text = st.text_area(
         "Ontology as JSON",
         key=TEXT,
@@ -70,17 +77,19 @@ def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
     return ontology
 
 
-def _take(text: str) -> None:
-    st.session_state[_NEXT] = text
+def _take(ontology: Ontology) -> None:
+    st.session_state[_NEXT] = write_ontology(ontology)
     st.rerun()
 
 
 def _preview(here: Visit, ontology: Ontology) -> None:
     store = here.graph.store.whole()
     subject = digest([write_ontology(ontology), here.graph.opened, here.visible.data_version])
-    job = job_of("ontology", subject, lambda _: dropped_by(ontology, store, WHOLE))
-    wait_for(job, "ontology", "Holding the graph against it", on_stop=job.stop)
-    dropped = job.result()
+    dropped = working.waited(
+        "ontology", subject, "Holding the graph against it", lambda _: dropped_by(ontology, store, WHOLE)
+    )
+    if dropped is None:
+        return
     if not dropped.edges and not dropped.entities:
         st.caption("All of this graph keeps to it.")
         return
@@ -88,9 +97,13 @@ def _preview(here: Visit, ontology: Ontology) -> None:
 
 
 def _told(dropped: Dropped) -> str:
-    kinds = [f"{name} ({number:,})" for name, number in list(dropped.entities.items())[:10]]
-    relations = [f"{name} ({number:,})" for name, number in list(dropped.relations.items())[:10]]
-    triples = [f"{t.source} {t.relation} {t.target} ({number:,})" for t, number in list(dropped.triples.items())[:10]]
-    parts = {"entity types": kinds, "relations": relations, "triples": triples}
-    named = "; ".join(f"{what}: {', '.join(listed)}" for what, listed in parts.items() if listed)
-    return f"Of this graph it does not know {count(dropped.edges, 'edge')}. {named.capitalize()}."
+    triples = {f"{one.source} {one.relation} {one.target}": number for one, number in dropped.triples.items()}
+    parts = {"entity types": dropped.entities, "relations": dropped.relations, "triples": triples}
+    named = "; ".join(f"{what} {_listed(counts)}" for what, counts in parts.items() if counts)
+    stranded = f" {count(dropped.stranded, 'entity', 'entities')} would be left alone." if dropped.stranded else ""
+    return f"Of this graph it would drop {count(dropped.edges, 'edge')}: {named}.{stranded}"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    shown = [f"{plain(name, 60)} ({number:,})" for name, number in list(counts.items())[:_NAMED]]
+    return ", ".join(shown) + (f" and {len(counts) - _NAMED:,} more" if len(counts) > _NAMED else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,10 +10,14 @@ from typing import Any
 import streamlit as st
 
 from kgcore import KgError
+from kgcore.errors import IngestError
 from ui.errors import show_error
-from ui.jobs import Job
+from ui.jobs import Job, Result, job_of, wait_for
 from ui.resources import Graph
+from ui.runs import runs
 from ui.text import escaped
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -49,6 +54,32 @@ def unless_stopped(job: Job[Any]) -> None:
         raise Stopped
 
 
+def waited(kind: str, subject: object, what: str, work: Callable[[Job[Result]], Result]) -> Result | None:
+    """What this session's job of a kind gives; None, with the way to go on, once it has been stopped.
+
+    Raises what the job does; the next call begins it anew.
+    """
+    key = f"{kind}_stopped"
+    if st.session_state.get(key) == subject:
+        if st.button("Go on", key=f"{kind}_again"):
+            del st.session_state[key]
+            st.rerun()
+        return None
+    job = job_of(kind, subject, work)
+
+    def stop() -> None:
+        job.stop()
+        runs().jobs.pop(kind, None)
+        st.session_state[key] = subject
+
+    wait_for(job, kind, what, on_stop=stop)
+    try:
+        return job.result()
+    except Exception:
+        runs().jobs.pop(kind, None)
+        raise
+
+
 def begin(graph: Graph, what: str, work: Callable[[Work], str]) -> None:
     """Begins a work on a graph, unless one is on; `work` gives what it came to."""
     held = _works().get(graph.url)
@@ -62,6 +93,14 @@ def begin(graph: Graph, what: str, work: Callable[[Work], str]) -> None:
             new.said = work(new)
         except Stopped:
             new.said = "Stopped: what was written stays, and doing the same again goes on from there."
+        except KgError:
+            raise
+        except Exception as error:
+            _log.exception("%s", what)
+            raise IngestError(
+                f"{what} has failed: {type(error).__name__}: {error}.",
+                remedy="What was written stays; the server's log says more.",
+            ) from error
 
     new.job = Job(run)
     _works()[graph.url] = new
@@ -86,7 +125,7 @@ def show(graph: Graph) -> None:
     if held.is_on:
         _moving(held)
         return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with st.container(key="work_said", horizontal=True, gap="small", vertical_alignment="center"):
         try:
             held.job.result()
         except KgError as error:
@@ -100,10 +139,11 @@ def show(graph: Graph) -> None:
 def _moving(work: Work) -> None:
     if not work.is_on:
         st.rerun()
-    done = f"{work.done:,} of {work.total:,}" if work.total else f"{work.done:,}"
+    done = f"{work.done:,} of {work.total:,} " if work.total else f"{work.done:,} " if work.done else ""
+    far = f"{work.what}: {done}{work.of}" if work.of else work.what
     share = min(1.0, work.done / work.total) if work.total else 0.0
     with st.container(key="work", horizontal=True, gap="small", vertical_alignment="center"):
-        st.progress(share, text=f"{work.what}: {done} {work.of}, {work.job.seconds} s{work.note}")
+        st.progress(share, text=f"{far} · {work.job.seconds} s{work.note}")
         st.button("Stop", key="work_stop", on_click=work.job.stop)
 
 
