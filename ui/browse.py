@@ -1,33 +1,64 @@
-"""What a person explores on Browse: kept for the session, restored from the link, changed by what they do."""
+"""What a person explores on Browse: kept for the session, restored from the link, drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 import streamlit as st
 
-from kgcore import ConfigError, KgError
-from kgcore.browse import GROWTH, Explored, Step, closeness, explore, read_steps, steps_text
-from kgcore.types import Vector
-from kgcore.viz import Layout, explored_payload, plain
+from kgcore import ConfigError, KgError, ModelError
+from kgcore.browse import (
+    GROWTH,
+    PATHS,
+    RANKED,
+    Explored,
+    Step,
+    closeness,
+    explore,
+    paths_between,
+    read_steps,
+    steps_text,
+)
+from kgcore.types import Fact, Vector
+from kgcore.viz import Layout, explored_payload, laid_out, plain
 from ui import state
 from ui.resources import digest
 from ui.runs import runs
 from ui.visit import Visit
 
-ENTITY, PATH, HUBS, SCHEMA = TABS = ("Entity", "Path", "Hubs", "Schema")
-TAB, SEARCH, ABOUT = "browse_tab", "browse_search", "about"
+SEARCH, ABOUT = "browse_search", "about"
+_TAKEN = "about_taken"
+"""The question of Ask that was last grown towards."""
+_IN_LINK = ("steps", "at", "off", "without", "from", "to", "facts", ABOUT)
 _KEPT = 64
 """Pictures that are kept, to go on from and to undo to."""
-_LONGEST = 1_000
-"""Characters of an id or a name that a link may hold."""
+_LATE = 2.0
+"""Seconds within which a browser gets a change of the link."""
+_MOST = 200
+"""Types, or relations, that a link may leave out."""
+
+Ways = tuple[tuple[Fact, ...], ...]
+Link = dict[str, list[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What steps lead to, and where everything stands."""
+
+    explored: Explored = field(default_factory=Explored)
+    layout: Layout | None = None
 
 
 @dataclass(kw_only=True)
 class Browsing:
-    """The steps so far, what is selected, what the legend leaves out, the ends of the path, the facts on the card."""
+    """The steps so far, what is selected, what the legend leaves out, the ends of the path, the facts on the card.
+
+    `picture` is the one that was shown last, `put` what the link then held, `overtaken` what it held before, as far as
+    the browser has not shown that it got the change made `put_at`; `acted` says that a person did something since,
+    `unread` that the link held steps that none can be read from.
+    """
 
     steps: tuple[Step, ...] = ()
     selected: str | None = None
@@ -35,8 +66,19 @@ class Browsing:
     off_relations: tuple[str, ...] = ()
     ends: dict[str, str] = field(default_factory=dict)
     facts: int = GROWTH
-    layout: Layout | None = None
-    pictures: dict[tuple[Any, ...], Explored] = field(default_factory=dict)
+    picture: Picture = field(default_factory=Picture)
+    pictures: dict[tuple[Any, ...], Picture] = field(default_factory=dict)
+    ways: dict[tuple[str, str], Ways] = field(default_factory=dict)
+    put: Link | None = None
+    put_at: float = 0.0
+    overtaken: list[Link] = field(default_factory=list)
+    acted: bool = False
+    unread: bool = False
+
+    @property
+    def seen(self) -> Explored:
+        """What is drawn: the picture without what the legend leaves out."""
+        return self.picture.explored.without(self.off_types, self.off_relations)
 
 
 def browsing() -> Browsing:
@@ -48,21 +90,32 @@ def browsing() -> Browsing:
     return found
 
 
-def enter() -> Browsing:
-    """The same when the page is run: an entity that the link asks to open is opened."""
+def acting() -> Browsing:
+    """The same for what a person does: then the link is behind, and not gone back to."""
     now = browsing()
-    if "open" in st.query_params:
-        wanted = st.query_params["open"][:_LONGEST]
-        del st.query_params["open"]
-        open_entity(wanted)
-    if ABOUT not in st.session_state:
-        asked = runs().shown
-        st.session_state[ABOUT] = st.query_params.get(ABOUT, asked.request.question if asked else "")[:_LONGEST]
+    now.acted = True
+    return now
+
+
+def enter() -> Browsing:
+    """The same when the page is run, as the link has it where that is another than was put: by Back, for one."""
+    now = browsing()
+    link = _link()
+    if link == now.put:
+        now.overtaken.clear()
+    followed = now.put is not None and link != now.put and not now.acted and not _is_late(now, link)
+    if not link and SEARCH not in st.session_state:
+        followed = False  # come from another page by the page's name, not back to the beginning
+    if followed:
+        now = runs().browsing = replace(_linked(), pictures=now.pictures, ways=now.ways, picture=now.picture)
+    now.acted = False
+    _grow_towards(followed=followed)
     return now
 
 
 def put_in_link(now: Browsing) -> None:
     """All that the page shows."""
+    before = _link()
     about = st.session_state[ABOUT].strip()
     text = steps_text(now.steps)
     for name, values in {
@@ -76,134 +129,73 @@ def put_in_link(now: Browsing) -> None:
         ABOUT: [about] if about else [],
     }.items():
         state.keep_in_link(name, values)
+    put = _link()
+    if put != before:
+        now.overtaken += [before, now.put or before]
+        now.put_at = monotonic()
+    now.put = put
 
 
-def question_vector(here: Visit) -> Vector | None:
-    """What growing ranks by: the vector of the question in the row, None where connections rank."""
-    return closeness(here.retriever.embedder, st.session_state[ABOUT].strip(), here.visible)
+def question_vector(here: Visit) -> tuple[Vector | None, str]:
+    """What growing ranks by: the vector of the question in the row, None where connections rank; and why, if there is
+    a question."""
+    question = st.session_state[ABOUT].strip()
+    try:
+        vector = closeness(here.retriever.embedder, question, here.visible)
+    except ModelError as error:
+        return None, f"{error} {error.remedy}"
+    if vector is not None or not question:
+        return vector, ""
+    return None, "The graph has no vectors of this embedder to compare the question with."
 
 
-def picture(now: Browsing, here: Visit, vector: Vector | None) -> tuple[Explored, KgError | None]:
-    """What the steps lead to. Steps that would go beyond what a picture holds are not taken, and why is said."""
-    refused = None
-    while True:
+def picture(now: Browsing, here: Visit, vector: Vector | None) -> KgError | None:
+    """Draws what the steps lead to, as far as that can be, and says what is in the way.
+
+    Steps from the first on that goes beyond what a picture holds are dropped. Where a store fails they stay, for
+    another try.
+    """
+    about = st.session_state[ABOUT].strip() if vector is not None else ""
+    steps = now.steps
+    known = next((at for at in range(len(steps), 0, -1) if (steps[:at], about) in now.pictures), 0)
+    now.picture = now.pictures[steps[:known], about] if known else Picture()
+    for at in range(known, len(steps)):
+        before = now.picture
         try:
-            return _explored(now, here, vector), refused
+            explored = explore(
+                here.graph.store, here.retriever.filter, steps[: at + 1], vector=vector, before=before.explored
+            )
         except ConfigError as error:
-            refused, now.steps = error, now.steps[:-1]
+            now.steps = steps[:at]
+            return error
+        except KgError as error:
+            return error
+        now.picture = Picture(explored=explored, layout=laid_out(explored, before.layout))
+        now.pictures[steps[: at + 1], about] = now.picture
+        for key in list(now.pictures)[:-_KEPT]:
+            del now.pictures[key]
+    return None
 
 
-def payload(now: Browsing, here: Visit, explored: Explored) -> dict[str, Any]:
+def payload(now: Browsing, here: Visit) -> dict[str, Any]:
     """What the component draws."""
-    graph, now.layout = explored_payload(
-        explored,
+    graph = explored_payload(
+        now.picture.explored,
         here.visible.entity_types,
-        now.layout,
+        now.picture.layout,
         off_types=now.off_types,
         off_relations=now.off_relations,
     )
-    selected = now.selected if now.selected in {node["id"] for node in graph["nodes"]} else None
+    selected = now.selected if now.selected in now.seen.drawn else None
     return {"subject": digest(["browse", runs().scope[:2]]), "selected": selected, "growth": GROWTH, "graph": graph}
 
 
-def act(action: dict[str, Any]) -> None:
-    """What a person did in the component; anything else is ignored."""
-    match action:
-        case {"kind": str(kind), "id": None | str() as id_} if kind in _ACTIONS:
-            if id_ is None:
-                browsing().selected = None
-            else:
-                _ACTIONS[kind](id_[:_LONGEST])
-
-
-def open_entity(entity_id: str) -> None:
-    """Draws an entity and selects it."""
-    now = browsing()
-    step = Step(kind="open", entity_id=entity_id)
-    if not now.steps or now.steps[-1] != step:
-        now.steps = (*now.steps, step)
-    select(entity_id)
-    st.session_state[SEARCH] = ""
-
-
-def select(entity_id: str) -> None:
-    """Selects an entity: its card is shown."""
-    now = browsing()
-    if now.selected != entity_id:
-        now.selected, now.facts = entity_id, GROWTH
-    st.session_state[TAB] = ENTITY
-
-
-def take(kind: Any, entity_id: str, relation: str = "") -> None:
-    """A step at a drawn entity; what grows is selected, what is hidden no longer is."""
-    now = browsing()
-    now.steps = (*now.steps, Step(kind=kind, entity_id=entity_id, relation=relation))
-    now.selected = None if kind == "hide" else entity_id
-
-
-def pin(entity_id: str) -> None:
-    """Pins an entity, or takes the pin out."""
-    now, step = browsing(), Step(kind="pin", entity_id=entity_id)
-    now.steps = tuple(one for one in now.steps if one != step) if step in now.steps else (*now.steps, step)
-
-
-def show_hidden() -> None:
-    """Everything that was hidden is seen again."""
-    now = browsing()
-    now.steps = tuple(step for step in now.steps if step.kind != "hide")
-
-
-def undo() -> None:
-    """Takes the last step back."""
-    now = browsing()
-    now.steps = now.steps[:-1]
-
-
-def clear() -> None:
-    """Begins anew."""
-    now = browsing()
-    now.steps, now.selected, now.layout, now.ends = (), None, None, {}
-    now.off_types, now.off_relations = (), ()
-
-
-def tidy() -> None:
-    """Lays the picture out anew."""
-    browsing().layout = None
-
-
-def toggle_type(name: str) -> None:
-    """Leaves a type's entities out, or draws them again."""
-    now = browsing()
-    now.off_types = _toggled(now.off_types, name)
-
-
-def toggle_relation(name: str) -> None:
-    """Leaves a relation's facts out, or draws them again."""
-    now = browsing()
-    now.off_relations = _toggled(now.off_relations, name)
-
-
-def set_end(which: str, entity_id: str | None) -> None:
-    """Chooses an end of the path, or none; with both the path is drawn."""
-    now = browsing()
-    now.ends = {name: id_ for name, id_ in now.ends.items() if name != which}
-    st.session_state[f"path_{which}"] = ""
-    if entity_id is None:
-        return
-    now.ends[which] = entity_id
-    if len(now.ends) == 2:
-        draw_path()
-
-
-def draw_path() -> None:
-    """Draws the shortest paths between the two ends."""
-    now = browsing()
-    now.steps = (*now.steps, Step(kind="path", entity_id=now.ends["from"], other_id=now.ends["to"]))
-
-
-def more_facts() -> None:
-    """Lists more facts on the card."""
-    browsing().facts += GROWTH
+def ways_between(now: Browsing, here: Visit) -> Ways:
+    """The shortest paths between the two ends, one more than are told if there are more; looked for once."""
+    ends = now.ends["from"], now.ends["to"]
+    if ends not in now.ways:
+        now.ways = {ends: paths_between(here.graph.store, *ends, here.retriever.filter, limit=PATHS + 1)}
+    return now.ways[ends]
 
 
 def ask_from(entity_id: str, name: str) -> dict[str, str | list[str]]:
@@ -211,43 +203,41 @@ def ask_from(entity_id: str, name: str) -> dict[str, str | list[str]]:
     return {"q": plain(name), "seeds": [entity_id]}
 
 
-_ACTIONS: dict[str, Callable[[str], None]] = {
-    "pick": select,
-    "grow": lambda id_: take("grow", id_),
-    "hide": lambda id_: take("hide", id_),
-    "pin": pin,
-    "type": toggle_type,
-    "relation": toggle_relation,
-    "tidy": lambda _: tidy(),
-}
+def _grow_towards(*, followed: bool) -> None:
+    """The question of the link; later that of Ask, whenever another was asked there."""
+    shown = runs().shown
+    asked = shown.request.question if shown else ""
+    if followed:
+        st.session_state[ABOUT] = st.query_params.get(ABOUT, "")
+    elif ABOUT not in st.session_state:
+        st.session_state[ABOUT] = st.query_params.get(ABOUT, asked)
+    elif asked and asked != st.session_state.get(_TAKEN):
+        st.session_state[ABOUT] = asked
+    st.session_state[_TAKEN] = asked
 
 
-def _explored(now: Browsing, here: Visit, vector: Vector | None) -> Explored:
-    about = st.session_state[ABOUT].strip() if vector is not None else ""
-    known = now.pictures.get((now.steps, about))
-    if known is None:
-        before = now.pictures.get((now.steps[:-1], about))
-        known = explore(here.graph.store, here.retriever.filter, now.steps, vector=vector, before=before)
-        now.pictures[now.steps, about] = known
-        for key in list(now.pictures)[:-_KEPT]:
-            del now.pictures[key]
-    return known
+def _is_late(now: Browsing, link: Link) -> bool:
+    """Whether the browser may have sent this before it got what was put, and did not go back to it."""
+    return link in now.overtaken and monotonic() - now.put_at < _LATE
 
 
-def _toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:
-    return tuple(one for one in names if one != name) if name in names else (*names, name)
+def _link() -> Link:
+    """What of Browse the link holds."""
+    return {name: st.query_params.get_all(name) for name in _IN_LINK if name in st.query_params}
 
 
 def _linked() -> Browsing:
     """As the link has it; what it holds is only ever looked up among what is visible."""
     query = st.query_params
     facts = query.get("facts", "")
-    ends = {name: query[name][:_LONGEST] for name in ("from", "to") if query.get(name)}
+    known = facts.isdecimal() and facts.isascii() and len(facts) < 5
+    steps = read_steps(query.get("steps", ""))
     return Browsing(
-        steps=read_steps(query.get("steps", "")),
-        selected=query.get("at", "")[:_LONGEST] or None,
-        off_types=tuple(name[:_LONGEST] for name in query.get_all("off")[:200]),
-        off_relations=tuple(name[:_LONGEST] for name in query.get_all("without")[:200]),
-        ends=ends,
-        facts=min(int(facts), 1_000) if facts.isdecimal() and facts.isascii() and len(facts) < 5 else GROWTH,
+        steps=steps,
+        unread=bool(query.get("steps")) and not steps,
+        selected=query.get("at") or None,
+        off_types=tuple(query.get_all("off")[:_MOST]),
+        off_relations=tuple(query.get_all("without")[:_MOST]),
+        ends={name: query[name] for name in ("from", "to") if query.get(name)},
+        facts=max(GROWTH, min(int(facts), RANKED)) if known else GROWTH,
     )

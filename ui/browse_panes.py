@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from kgcore.browse import PATH_HOPS, Step, chain, paths_between
+from kgcore.browse import PATH_HOPS, PATHS, Step, chain
 from kgcore.types import Fact
 from kgcore.viz import count, cut, plain
-from ui import browse
+from ui import browse, browse_do
 from ui.browse import Browsing
 from ui.browse_card import UNNAMED
 from ui.chips import described, labels
@@ -24,20 +24,27 @@ MOST_NAMES = 200
 def show_path(now: Browsing, here: Visit) -> None:
     """Two entities, and the shortest paths between them."""
     for which, label in (("from", "From"), ("to", "To")):
-        _end(which, label, now, here)
+        with st.container(key=f"path_end_{which}", gap="xsmall"):  # so that what is typed below stays where it is
+            _end(which, label, now, here)
     if len(now.ends) < 2:
         st.caption(f"Choose two entities: the shortest paths of up to {PATH_HOPS} hops between them are drawn.")
         return
     one, other = now.ends["from"], now.ends["to"]
-    ways = paths_between(here.graph.store, one, other, here.retriever.filter)
+    if one == other:
+        st.caption("Both ends are the same entity: choose another for one of them.")
+        return
+    ways = browse.ways_between(now, here)
     if not ways:
         st.write(f"No path of up to {PATH_HOPS} hops between them.")
         return
     hops = count(len(ways[0]), "hop")
-    st.caption(f"{count(len(ways), 'path')} of {hops}, the shortest there {'is' if len(ways) == 1 else 'are'}:")
+    if len(ways) > PATHS:
+        st.caption(f"The first {PATHS} paths of {hops}, of more that are as short:")
+    else:
+        st.caption(f"{count(len(ways), 'path')} of {hops}, the shortest there {'is' if len(ways) == 1 else 'are'}:")
     if Step(kind="path", entity_id=one, other_id=other) not in now.steps:
-        st.button("Draw", key="path_draw", on_click=browse.draw_path)
-    for way in ways:
+        st.button("Draw", key="path_draw", on_click=browse_do.draw_path)
+    for way in ways[:PATHS]:
         st.markdown(_written(way, one))
 
 
@@ -50,7 +57,7 @@ def _end(which: str, label: str, now: Browsing, here: Visit) -> None:
         st.button(
             f"{label} {named} ✕",
             key=f"path_{which}_chosen",
-            on_click=browse.set_end,
+            on_click=browse_do.set_end,
             args=(which, None),
             width="stretch",
         )
@@ -63,7 +70,7 @@ def _end(which: str, label: str, now: Browsing, here: Visit) -> None:
         st.caption("No entity has a name that begins so.")
     for at, (end, text) in enumerate(zip(found, labels(found), strict=True)):
         key = f"path_{which}_{at}"
-        st.button(text, key=key, width="stretch", on_click=browse.set_end, args=(which, end.id))
+        st.button(text, key=key, width="stretch", on_click=browse_do.set_end, args=(which, end.id))
 
 
 def _written(way: Sequence[Fact], start: str) -> str:
@@ -82,15 +89,21 @@ def _written(way: Sequence[Fact], start: str) -> str:
 def show_hubs(here: Visit) -> None:
     """The best connected entities; each opens."""
     for at, end in enumerate(here.graph.store.hubs(here.retriever.filter, HUBS)):
-        st.button(described(end), key=f"browse_hub_{at}", type="tertiary", on_click=browse.open_entity, args=(end.id,))
+        st.button(
+            described(end),
+            key=f"browse_hub_{at}",
+            type="tertiary",
+            on_click=browse_do.open_entity,
+            args=(end.id, end.type),
+        )
 
 
 def show_schema(now: Browsing, here: Visit) -> None:
     """Types and relations with their counts; one that is not chosen is left out of the picture."""
     visible = here.visible
     st.caption("Click one to leave it out of the picture, and again to draw it.")
-    _names("Entity types", visible.entity_types, now.off_types, browse.toggle_type)
-    _names("Relations, by edges", visible.relations, now.off_relations, browse.toggle_relation)
+    _names("Entity types", visible.entity_types, now.off_types, browse_do.toggle_type)
+    _names("Relations, by edges", visible.relations, now.off_relations, browse_do.toggle_relation)
 
 
 def _names(label: str, counts: Mapping[str, int], off: Sequence[str], toggle: Callable[[str], None]) -> None:

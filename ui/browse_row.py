@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kgcore.browse import Explored
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore
 from kgcore.types import End
 from kgcore.viz import count
-from ui import browse
+from ui import browse, browse_do
 from ui.chips import described, labels
 from ui.identity import who
+from ui.text import escaped
 from ui.visit import Visit
 
 FOUND = 8
@@ -48,16 +48,20 @@ def _listed(found: tuple[End, ...], key: str) -> None:
     if not found:
         st.caption("No entity has a name that begins so.")
     for at, (end, label) in enumerate(zip(found, labels(found), strict=True)):
-        st.button(label, key=f"{key}_{at}", width="stretch", on_click=browse.open_entity, args=(end.id,))
+        st.button(label, key=f"{key}_{at}", width="stretch", on_click=browse_do.open_entity, args=(end.id, end.type))
 
 
-def steps_row(now: browse.Browsing, explored: Explored, *, by_question: bool) -> None:
-    """How much is drawn, and the ways back."""
+def steps_row(now: browse.Browsing, *, by_question: bool, unranked: str) -> None:
+    """How much is drawn, and the ways back; why the question ranks nothing."""
+    explored, seen = now.picture.explored, now.seen
     with st.container(key="browse_steps", horizontal=True, gap="small", vertical_alignment="center", wrap=False):
         if explored.nodes:
-            drawn = count(len(explored.drawn), "entity", "entities")
+            drawn = count(len(seen.drawn), "entity", "entities")
+            facts = count(len({fact.id for fact in seen.facts}), "fact")
             ranked = "closeness to the question" if by_question else "connections"
-            st.text(f"{drawn}, {count(len(explored.facts), 'fact')} · grows by {ranked}", width="content")
+            st.text(f"{drawn}, {facts} · grows by {ranked}", width="content")
+        if now.unread and not now.steps:
+            st.text("The steps of the link cannot be read", width="content")
         if explored.missing:
             many = len(explored.missing)
             st.text(
@@ -66,10 +70,15 @@ def steps_row(now: browse.Browsing, explored: Explored, *, by_question: bool) ->
                 width="content",
             )
         if explored.hidden:
-            st.button(f"Show {len(explored.hidden)} hidden", key="browse_unhide", on_click=browse.show_hidden)
+            st.button(f"Show {len(explored.hidden)} hidden", key="browse_unhide", on_click=browse_do.show_hidden)
         if now.steps:
-            st.button("Undo", key="browse_undo", on_click=browse.undo, help="Take the last step back")
-            st.button("Clear", key="browse_clear", on_click=browse.clear, help="Begin anew")
+            # Where a step failed, what stands is what was before it.
+            before = explored.steps if len(explored.steps) < len(now.steps) else now.steps[:-1]
+            undone = "Take the last step back"
+            st.button("Undo", key="browse_undo", on_click=browse_do.go_back, args=(before,), help=undone)
+            st.button("Clear", key="browse_clear", on_click=browse_do.clear, help="Begin anew")
+    if unranked:
+        st.caption(escaped(f"The question ranks nothing. {unranked}"))
 
 
 def empty(here: Visit) -> None:
@@ -90,4 +99,4 @@ def empty(here: Visit) -> None:
 def _hub_buttons(store: GraphStore, filter: AccessFilter) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for at, end in enumerate(store.hubs(filter, HUBS)):
-            st.button(described(end), key=f"browse_begin_{at}", on_click=browse.open_entity, args=(end.id,))
+            st.button(described(end), key=f"browse_begin_{at}", on_click=browse_do.open_entity, args=(end.id, end.type))

@@ -2,7 +2,7 @@
 
 from kgcore.viz.diff import Diff, diff
 from kgcore.viz.evidence import evidence_payload
-from kgcore.viz.explored import explored_payload
+from kgcore.viz.explored import explored_payload, laid_out
 from kgcore.viz.graph import graph_payload, network
 from kgcore.viz.html import html_of
 from kgcore.viz.labels import count, cut, plain
@@ -19,6 +19,7 @@ __all__ = [
     "explored_payload",
     "graph_payload",
     "html_of",
+    "laid_out",
     "network",
     "plain",
     "run_payload",

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from kgcore.browse import Explored, Node
-from kgcore.types import HAS_ATTRIBUTE, Fact
+from kgcore.browse import Explored, Node, edges_at, is_of
+from kgcore.types import Fact
 from kgcore.viz.force import force
 from kgcore.viz.graph import Curves
 from kgcore.viz.labels import UNNAMED, count, cut, node_labels, plain
@@ -23,35 +23,53 @@ APART = 1.3
 def explored_payload(
     explored: Explored,
     types: Mapping[str, int],
-    known: Layout | None = None,
+    layout: Layout | None = None,
     *,
     off_types: Collection[str] = (),
     off_relations: Collection[str] = (),
-) -> tuple[dict[str, Any], Layout]:
-    """All that the component needs for a picture, and the layout to hand in with the next of the same exploration.
+) -> dict[str, Any]:
+    """All that the component needs for a picture, laid out as it came about, else at once.
 
     `types` counts the graph's entities by type: the most common have colours. What is `off` is in the legend alone.
     """
     looks = type_looks(types)
-    layout = _laid_out(explored, known)
-    drawn = {id_: node for id_, node in explored.drawn.items() if node.end.type not in off_types}
-    facts = [
-        fact
-        for fact in explored.facts
-        if fact.source_id in drawn and fact.target_id in drawn and not _is_off(fact, off_relations)
-    ]
+    layout = layout or laid_out(explored)
+    seen = explored.without(off_types, off_relations)
+    drawn, facts = seen.drawn, seen.facts
+    here: dict[str, list[Fact]] = {}
+    for fact in facts:
+        for end in {fact.source_id, fact.target_id}:
+            here.setdefault(end, []).append(fact)
     labels = node_labels(
         {id_: node.end.name for id_, node in drawn.items()}, {id_: node.end.type for id_, node in drawn.items()}
     )
     curves = Curves(layout)
-    payload = {
+    return {
         "layout": layout.kind,
-        "nodes": [_node(node, labels[id_], looks, layout) for id_, node in drawn.items()],
+        "nodes": [
+            _node(node, edges_at(here.get(id_, ()), node.end), labels[id_], looks, layout)
+            for id_, node in drawn.items()
+        ],
         "edges": [_edge(fact, curves) for fact in facts],
         "types": _types(explored.drawn.values(), looks, off_types),
         "relations": _relations(explored.facts, off_relations),
     }
-    return payload, layout
+
+
+def laid_out(explored: Explored, before: Layout | None = None) -> Layout:
+    """Where everything stands after the last step, going on from where it stood before that: so the same steps lead
+    to the same places, of what is away meanwhile too."""
+    if before is None or (explored.steps and explored.steps[-1].kind == "tidy"):
+        before = Layout(kind="force")
+    if all(node.end.id in before.places for node in explored.nodes):
+        return before
+    depth: dict[str, int] = {}
+    for node in explored.nodes:
+        depth[node.end.id] = depth.get(node.parent_id or "", -1) + 1
+    wanted = [
+        Place(entity_id=node.end.id, column=depth[node.end.id], parent_id=node.parent_id) for node in explored.nodes
+    ]
+    return force(wanted, [(line.fact.source_id, line.fact.target_id) for line in explored.lines], before)
 
 
 def type_looks(types: Mapping[str, int]) -> dict[str, tuple[int, str]]:
@@ -67,28 +85,11 @@ def type_looks(types: Mapping[str, int]) -> dict[str, tuple[int, str]]:
     return looks
 
 
-def _laid_out(explored: Explored, known: Layout | None) -> Layout:
-    """Step by step, as the picture came about: a link places everything as it was placed when it was made."""
-    layout = known or Layout(kind="force")
-    depth: dict[str, int] = {}
-    for node in explored.nodes:
-        depth[node.end.id] = depth.get(node.parent_id or "", -1) + 1
-    for since in sorted({node.since for node in explored.nodes}):
-        here = {node.end.id: node for node in explored.nodes if node.since <= since}
-        if here.keys() <= layout.places.keys():
-            continue
-        wanted = [Place(entity_id=id_, column=depth[id_], parent_id=node.parent_id) for id_, node in here.items()]
-        facts = [line.fact for line in explored.lines if line.since <= since]
-        layout = force(wanted, [(fact.source_id, fact.target_id) for fact in facts], layout)
-    return layout
-
-
-def _node(node: Node, label: str, looks: Mapping[str, tuple[int, str]], layout: Layout) -> dict[str, Any]:
+def _node(node: Node, edges: int, label: str, looks: Mapping[str, tuple[int, str]], layout: Layout) -> dict[str, Any]:
     end = node.end
     colour, letter = looks.get(end.type, (COLOURS, NO_LETTER))
     x, y = layout.places[end.id]
-    more = end.degree - node.shown
-    about = [plain(end.type), f"{node.shown:,} of {count(end.degree, 'edge')} drawn", "pinned" if node.pinned else ""]
+    about = [plain(end.type), f"{edges:,} of {count(end.degree, 'edge')} drawn", "pinned" if node.pinned else ""]
     return {
         "id": end.id,
         "label": label,
@@ -97,7 +98,7 @@ def _node(node: Node, label: str, looks: Mapping[str, tuple[int, str]], layout: 
         "type": plain(end.type),
         "mark": letter,
         "degree": end.degree,
-        "aside": f"+{more:,}" if more else "",
+        "aside": f"+{node.left:,}" if node.left else "",
         "hop": colour,
         "grown": node.grown,
         "pinned": node.pinned,
@@ -138,13 +139,8 @@ def _types(nodes: Iterable[Node], looks: Mapping[str, tuple[int, str]], off: Col
 
 def _relations(facts: Sequence[Fact], off: Collection[str]) -> list[dict[str, Any]]:
     counts = Counter(fact.relation for fact in facts)
-    left_out = {fact.relation for fact in facts if _is_off(fact, off)}
+    left_out = {fact.relation for fact in facts if is_of(fact, off)}
     return [
         {"key": name, "name": plain(name) or UNNAMED, "count": counts[name], "on": name not in left_out}
         for name in sorted(counts, key=lambda name: (-counts[name], name))
     ]
-
-
-def _is_off(fact: Fact, off: Collection[str]) -> bool:
-    """An attribute goes by its key, and by the relation that all attributes have."""
-    return fact.relation in off or (fact.attribute and HAS_ATTRIBUTE in off)

@@ -144,7 +144,8 @@ class TestExploring:
         at = fire(at, {"kind": "pin", "id": "helios"})
         assert next(n for n in graph(at)["nodes"] if n["id"] == "helios")["pinned"]
         at = fire(at, {"kind": "pin", "id": "helios"})
-        assert ["pin", "helios"] not in steps(at)
+        assert steps(at)[-2:] == [["pin", "helios"], ["unpin", "helios"]]
+        assert not next(n for n in graph(at)["nodes"] if n["id"] == "helios")["pinned"]
         at = fire(at, {"kind": "hide", "id": "helios"})
         assert "Helios" not in names(at) and "Show 1 hidden" in labels(at) and "at" not in at.query_params
         assert "Helios" in names(press(at, "browse_unhide"))
@@ -182,7 +183,9 @@ class TestCard:
         at = press(at, "browse_more")
         assert link(at, "facts") == ["50"] and any(b.key == "browse_fact_49" for b in at.button)
         at = press(at, "browse_fact_0")
-        assert "**Helios**" in said(at) and names(at) == {"Acme Capital", "Helios"} and "facts" not in at.query_params
+        assert "**Helios**" in said(at) and names(at) == {"Acme Capital"} and "facts" not in at.query_params
+        at = press(at, "browse_draw")
+        assert "**Helios**" in said(at) and names(at) == {"Acme Capital", "Helios"}
 
     def test_ask_from_here(self, opened: Open) -> None:
         at = browse(opened, open="quillstone-software")

@@ -14,9 +14,9 @@ def test_growing(world: GraphStore) -> None:
         Step(kind="grow", entity_id="acme"),
     ]
     grown = explore(world, READER, steps)
-    assert [(node.end.id, node.end.name, node.shown, node.end.degree) for node in grown.nodes] == [
-        ("jane", "Jane Doe", 3, 3), ("acme", "Acme Capital", 5, 5), ("bob", "Bob Roe", 1, 1),
-        ("helios", "Helios", 1, 5), ("kim-1", "Alex Kim", 1, 1),
+    assert [(node.end.id, node.end.name, node.left, node.end.degree) for node in grown.nodes] == [
+        ("jane", "Jane Doe", 0, 3), ("acme", "Acme Capital", 0, 5), ("bob", "Bob Roe", 0, 1),
+        ("helios", "Helios", 4, 5), ("kim-1", "Alex Kim", 0, 1),
     ]  # fmt: skip
     assert {fact.text for fact in grown.facts} == {
         "Jane Doe -[WORKS_AT]-> Acme Capital: since 2019", "Bob Roe -[KNOWS]-> Jane Doe",

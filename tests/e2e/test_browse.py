@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
 from kgcore import open_store
+from kgcore.browse import Step, steps_text
+from kgcore.browse.steps import is_too_long
 from kgcore.evals.synthetic import fill, make
 from tests.e2e.conftest import OpenPage, running
 from tests.e2e.test_ask import QUESTION, answered
@@ -92,6 +95,52 @@ def test_from_a_search_to_a_picture_and_its_link(open_page: OpenPage, demo_url: 
     assert boxes(other) == drawn
 
 
+def test_back_and_a_link_lead_to_the_same_picture(open_page: OpenPage, demo_url: str) -> None:
+    page = open_page(f"{demo_url}/browse")
+    found(page, "heli")
+    count_is(browsed(page), 1)
+    do(page, "+11 of 11")
+    count_is(page, 12)
+    click(page, "acme-capital")
+    expect(page.locator(".st-key-browse_pane")).to_contain_text("Organization · 108 edges")
+    do(page, re.compile("^[+]25 of"))
+    count_is(page, 35)
+    page.get_by_role("button", name="Undo").click()
+    count_is(page, 12)
+    do(page, re.compile("^[+]25 of"))
+    do(page, "Collapse")
+    count_is(page, 12)
+    page.locator(".browse").get_by_role("button", name="More").click()
+    page.get_by_text("Tidy").click()
+    expect(page).to_have_url(re.compile("tidy"))
+    do(page, re.compile("^[+]25 of"))
+    count_is(page, 35)
+    stood = boxes(page)
+    other = browsed(open_page(page.url))
+    count_is(other, 35)
+    assert boxes(other) == stood
+    page.go_back()
+    count_is(page, 12)
+    page.go_forward()
+    count_is(page, 35)
+    assert boxes(page) == stood
+    while "steps=" in page.url:
+        page.go_back()
+        page.wait_for_timeout(300)
+    expect(page.get_by_text("Search for an entity, or begin with a hub")).to_be_visible()
+
+
+def test_the_longest_link_opens(open_page: OpenPage, demo_url: str) -> None:
+    steps = [Step(kind="open", entity_id="helios"), Step(kind="grow", entity_id="helios")]
+    while not is_too_long(longer := [*steps, Step(kind="open", entity_id="é" * 100)]):
+        steps = longer
+    query = urlencode({"steps": steps_text(steps), "at": "helios"})
+    page = browsed(open_page(f"{demo_url}/browse?{query}"))
+    count_is(page, 12)
+    page.reload()
+    count_is(browsed(page), 12)
+
+
 def test_it_grows_and_selects_by_keys(open_page: OpenPage, demo_url: str) -> None:
     page = browsed(open_page(f"{demo_url}/browse?open=helios"))
     page.locator(".browse .canvas").focus()
@@ -110,9 +159,13 @@ def test_it_grows_and_selects_by_keys(open_page: OpenPage, demo_url: str) -> Non
 
 def test_a_path_between_two_entities(open_page: OpenPage, demo_url: str) -> None:
     page = open_page(f"{demo_url}/browse?browse_tab=Path")
+    expect(page.locator(".st-key-path_from input")).to_be_visible(timeout=60_000)
     for which, name in (("from", "Jane Doe"), ("to", "Helios")):
         page.locator(f".st-key-path_{which} input").press_sequentially(name)
-        page.locator(f".st-key-path_{which}_0").get_by_role("button").click()
+        first = page.locator(f".st-key-path_{which}_0")
+        expect(first).to_contain_text(name)
+        first.get_by_role("button").click()
+        expect(page.locator(f".st-key-path_{which}_chosen")).to_be_visible()
     expect(page.get_by_text("1 path of 2 hops")).to_be_visible(timeout=60_000)
     count_is(browsed(page), 3)
     page.get_by_role("tab", name="Hubs").click()
@@ -173,5 +226,7 @@ def test_a_hub_of_thousands_grows_step_by_step(open_page: OpenPage, tmp_path: An
         page = browsed(open_page(f"{url}/browse?open=n0"))
         expect(page.locator(".st-key-browse_do")).to_contain_text("+25 of 3,000", timeout=60_000)
         do(page, "+25 of 3,000")
-        expect(page.locator(".st-key-browse_pane")).to_contain_text("25 of 3,000 facts drawn; ranked by connections.")
+        expect(page.locator(".st-key-browse_pane")).to_contain_text(
+            "25 of 3,000 facts drawn; ranked by connections among 1,000."
+        )
         expect(page.locator(".st-key-browse_do")).to_contain_text("+25 of 2,975")

@@ -8,11 +8,15 @@ import pytest
 
 from kgcore import Chunk, ConfigError, Edge
 from kgcore.browse import (
+    LONGEST,
+    MAX_NODES,
     MAX_STEPS,
+    PATHS,
     Explored,
     Step,
     chain,
     closeness,
+    edges_at,
     explore,
     facts_at,
     paths_between,
@@ -20,7 +24,6 @@ from kgcore.browse import (
     read_steps,
     steps_text,
 )
-from kgcore.browse.explore import MAX_NODES
 from kgcore.evals.synthetic import fill, make
 from kgcore.filters import AccessFilter
 from kgcore.store import GraphStore, open_store
@@ -45,7 +48,7 @@ def store() -> Iterator[GraphStore]:
     made.close()
 
 
-def step(kind: str, entity_id: str, more: str = "") -> Step:
+def step(kind: str, entity_id: str = "", more: str = "") -> Step:
     name = "other_id" if kind == "path" else "relation"
     return Step(kind=kind, entity_id=entity_id, **{name: more})  # type: ignore[arg-type]
 
@@ -65,18 +68,18 @@ def said(explored: Explored) -> set[str]:
 class TestGrowing:
     def test_an_opened_entity_stands_alone(self, store: GraphStore) -> None:
         opened = after(store, ("open", "hub"))
-        assert [(node.end.name, node.end.degree, node.shown) for node in opened.nodes] == [("hub", 30, 0)]
+        assert [(node.end.name, node.end.degree, node.left) for node in opened.nodes] == [("hub", 30, 30)]
         assert opened.facts == ()
 
     def test_it_grows_by_the_best_connected_then_by_id(self, store: GraphStore) -> None:
         grown = after(store, ("open", "hub"), ("grow", "hub"))
         assert ids(grown) == ["hub", "p05", "p07", *(f"p{i:02}" for i in range(25) if i not in (5, 7))]
-        assert (grown.drawn["hub"].shown, grown.drawn["p05"].shown, grown.drawn["p05"].end.degree) == (25, 1, 5)
+        assert (grown.drawn["hub"].left, grown.drawn["p05"].left, grown.drawn["p05"].end.degree) == (5, 4, 5)
         assert grown.drawn["p05"].parent_id == "hub" and grown.drawn["hub"].grown
 
     def test_it_grows_on_until_all_is_there(self, store: GraphStore) -> None:
         grown = after(store, ("open", "hub"), *[("grow", "hub")] * 2)
-        assert len(grown.nodes) == HUB + 1 and grown.drawn["hub"].shown == HUB
+        assert len(grown.nodes) == HUB + 1 and grown.drawn["hub"].left == 0
         assert ids(after(store, ("open", "hub"), *[("grow", "hub")] * 3)) == ids(grown)
 
     def test_by_one_relation(self, store: GraphStore) -> None:
@@ -92,11 +95,12 @@ class TestGrowing:
         scores = [fact.score for fact in grown.facts]
         assert scores == sorted(scores, reverse=True) and scores[0] > scores[-1]
         assert closeness(offline(), "", store.describe(READER)) is None
+        assert closeness(offline(), "Who?", graph(*STAR).describe(READER)) is None
 
     def test_a_fact_of_several_documents_is_one_line_of_several_edges(self, store: GraphStore) -> None:
         grown = after(store, ("open", "p05"), ("grow", "p05"))
         (fact,) = (fact for fact in grown.facts if fact.target_id == "far")
-        assert fact.edge_ids == ("l2", "l5") and grown.drawn["far"].shown == 2
+        assert fact.edge_ids == ("l2", "l5") and grown.drawn["far"].left == 2
 
     def test_a_loop_and_a_value_of_two_documents(self) -> None:
         store = graph(
@@ -105,10 +109,28 @@ class TestGrowing:
             edge("v2", "a", HAS_ATTRIBUTE, "d2/x", key="status", dst="active", doc="d2"),
         )
         grown = after(store, ("open", "a"), ("grow", "a"))
-        assert ids(grown) == ["a", "d1/x"] and grown.drawn["a"].shown == 3
+        assert ids(grown) == ["a", "d1/x"] and grown.drawn["a"].left == 0
         other = after(store, ("open", "a"), ("grow", "a"), ("open", "d2/x"), ("grow", "d2/x"))
         assert ids(other) == ["a", "d1/x", "d2/x"]
         assert [fact.target_id for fact in other.facts if fact.attribute] == ["d1/x", "d2/x"]
+        assert [node.left for node in other.nodes] == [0, 0, 0]
+
+    def test_a_value_that_two_documents_tell_is_counted_once(self) -> None:
+        store = graph(
+            edge("v1", "a", HAS_ATTRIBUTE, "d1/x", key="status", dst="Active"),
+            edge("v2", "a", HAS_ATTRIBUTE, "d2/x", key="status", dst="active", doc="d2"),
+            edge("r", "a", "R", "b"),
+        )
+        told = after(store, ("open", "d1/x"), ("grow", "d1/x"), ("open", "d2/x"), ("grow", "d2/x"))
+        a = told.drawn["a"]
+        assert (a.end.degree, a.left, edges_at(told.facts, a.end)) == (3, 1, 2)
+        assert len(told.facts) == 2 and len({fact.id for fact in told.facts}) == 1
+
+    def test_a_key_is_a_relation_of_attributes_alone(self) -> None:
+        store = graph(
+            edge("1", "a", HAS_ATTRIBUTE, "d1/x", key="status", dst="Active"), edge("2", "a", "R", "b", key="status")
+        )
+        assert said(after(store, ("open", "a"), ("grow", "a", "status"))) == {"a -[status]-> Active"}
 
 
 class TestTakingAway:
@@ -131,12 +153,34 @@ class TestTakingAway:
         out = after(store, *steps)
         assert "far" not in ids(out) and [node.end.id for node in out.hidden] == ["far"]
         assert not any("far" in (fact.source_id, fact.target_id) for fact in out.facts)
-        assert out.drawn["p05"].shown == 3
+        assert out.drawn["p05"].left == 0, "growing brings nothing back"
         assert "far" not in ids(after(store, *steps, ("open", "out"), ("grow", "out")))
         assert "far" in ids(after(store, *steps, ("open", "far")))
 
+    def test_what_was_hidden_is_shown_by_a_step_that_can_be_taken_back(self, store: GraphStore) -> None:
+        steps = ("open", "p05"), ("grow", "p05"), ("hide", "far"), ("hide", "p07")
+        shown = after(store, *steps, ("show",))
+        assert shown.drawn.keys() == after(store, *steps[:2]).drawn.keys() and shown.hidden == ()
+        assert {node.end.id for node in after(store, *steps).hidden} == {"far", "p07"}
+
+    def test_an_unpinned_one_stays_until_it_is_collapsed_away(self, store: GraphStore) -> None:
+        steps = ("open", "hub"), ("grow", "hub"), ("pin", "p05"), ("collapse", "hub"), ("grow", "p05"), ("unpin", "p05")
+        unpinned = after(store, *steps)
+        assert ids(unpinned) == ids(after(store, *steps[:-1])) and not unpinned.drawn["p05"].pinned
+        assert ids(after(store, *steps, ("collapse", "hub"))) == ["hub"]
+
+    def test_what_is_left_out_is_neither_drawn_nor_left_to_grow(self) -> None:
+        store = graph(edge("1", "a", "R", "b"), edge("2", "a", "S", "c"),
+                      edge("3", "a", HAS_ATTRIBUTE, "d1/x", key="k", dst="X"))  # fmt: skip
+        grown = after(store, ("open", "a"), ("grow", "a"))
+        assert {fact.relation for fact in grown.without([], ["S"]).facts} == {"R", "k"}
+        for off in ("k", HAS_ATTRIBUTE):
+            assert {fact.relation for fact in grown.without([], [off]).facts} == {"R", "S"}
+        bare = grown.without(["Thing"], [])
+        assert (bare.drawn, bare.facts) == ({}, ()) and grown.drawn["a"].left == 0
+
     def test_a_step_at_what_is_not_drawn_does_nothing(self, store: GraphStore) -> None:
-        for kind in ("grow", "hide", "collapse", "pin"):
+        for kind in ("grow", "hide", "collapse", "pin", "unpin"):
             nothing = after(store, (kind, "hub"))
             assert (nothing.nodes, nothing.missing) == ((), frozenset())
 
@@ -162,6 +206,12 @@ class TestBounds:
         after(store, *[("open", "hub")] * MAX_STEPS)
         with pytest.raises(ConfigError, match=f"at most {MAX_STEPS} steps"):
             after(store, *[("open", "hub")] * (MAX_STEPS + 1))
+
+    def test_steps_that_no_link_holds_are_refused(self, store: GraphStore) -> None:
+        long = "é" * (LONGEST // 12)
+        after(store, ("open", long), ("open", "hub"))
+        with pytest.raises(ConfigError, match="its link, which holds at most"):
+            after(store, ("open", long), ("open", long))
 
     def test_more_entities_are_refused(self, many: GraphStore) -> None:
         steps = [step("open", "n0"), *[step("grow", "n0")] * 28]
@@ -194,6 +244,36 @@ class TestPaths:
         ways = paths_between(store, "hub", "far", READER)
         assert [chain(way, "hub") for way in ways] == [("hub", "p05", "far"), ("hub", "p07", "far")]
         assert ways[0][1].edge_ids == ("l2", "l5")
+
+    def test_the_documents_of_one_fact_do_not_crowd_others_out(self) -> None:
+        store = graph(*(edge(f"e{i:02}", "a", "R", "m", doc=f"d{i}") for i in range(25)), edge("f", "m", "R", "z"),
+                      edge("g1", "a", "R", "n"), edge("g2", "n", "R", "z"))  # fmt: skip
+        ways = paths_between(store, "a", "z", READER)
+        assert [chain(way, "a") for way in ways] == [("a", "m", "z"), ("a", "n", "z")]
+        assert len(ways[0][0].edge_ids) == 25
+
+    def test_the_first_of_many(self) -> None:
+        store = graph(*(edge(f"{i:02}{end}", "a" if end == "x" else f"m{i:02}", "R", f"m{i:02}" if end == "x" else "z")
+                        for i in range(30) for end in "xy"))  # fmt: skip
+        assert [len(paths_between(store, "a", "z", READER, limit=limit)) for limit in (PATHS, 21, 99)] == [20, 21, 30]
+
+    def test_a_fact_at_a_hub_has_all_its_edges(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        store = graph(*(edge(f"h{i:02}", "hub", "R", f"p{i:02}") for i in range(40)),
+                      *(edge(f"y{i}", "hub", "R", "p03", doc=f"E{i}") for i in range(3)),
+                      *(edge(f"w{i}", "p03", "S", f"q{i}") for i in range(50)), edge("z", "p03", "R", "z"),
+                      hidden("no", "hub", "R", "p03", doc="E9"))  # fmt: skip
+        for read in (5, 5_000):
+            monkeypatch.setattr("kgcore.browse.path._READ", read)
+            (way,) = paths_between(store, "hub", "z", READER)
+            assert way[0].edge_ids == ("h03", "y0", "y1", "y2") and way[1].edge_ids == ("z",)
+        drawn = after(store, ("path", "hub", "z")).drawn
+        assert (drawn["hub"].left, drawn["p03"].left, drawn["z"].left) == (39, 50, 0)
+
+    def test_a_value_that_two_documents_tell_has_both(self) -> None:
+        store = graph(edge("v1", "a", HAS_ATTRIBUTE, "d1/x", key="k", dst="X"),
+                      edge("v2", "a", HAS_ATTRIBUTE, "d2/x", key="k", dst="x", doc="d2"))  # fmt: skip
+        ((fact,),) = paths_between(store, "a", "d1/x", READER)
+        assert fact.edge_ids == ("v1", "v2") and fact.target_id == "d1/x"
 
     def test_they_are_drawn_and_stay(self, store: GraphStore) -> None:
         drawn = after(store, ("path", "hub", "far"))
@@ -252,7 +332,7 @@ class TestLink:
     def test_steps_come_back(self) -> None:
         steps = tuple(step(*one) for one in (
             ("open", "a"), ("grow", "a"), ("grow", "a", 'U"S\\'), ("hide", "b"), ("collapse", "é"), ("pin", ""),
-            ("path", "a", "c"),
+            ("path", "a", "c"), ("show",), ("tidy",), ("unpin", "b"),
         ))  # fmt: skip
         assert read_steps(steps_text(steps)) == steps
         assert steps_text(steps[:2]) == '[["open","a"],["grow","a"]]' and steps_text(()) == ""
@@ -260,6 +340,8 @@ class TestLink:
     @pytest.mark.parametrize("text", [
         "", "x", "[", "{}", "1", "[1]", '[["open"]]', '[["open",1]]', '[["open","a","b","c"]]', '[["path","a"]]',
         '[["fly","a"]]', '[[["open"],"a"]]', "[" * 10_000, '["open"]', "x" * 30_000, "null", '[["hide","a","b"]]',
+        '[["open","\\ud800"]]', '[["grow","a","\\udfff"]]', '[["path","a","\\ud800"]]', '[["show","a"]]',
+        '[["open"],["tidy",""]]',
     ])  # fmt: skip
     def test_what_is_no_step_is_left_out(self, text: str) -> None:
         assert read_steps(text) == ()
