@@ -46,7 +46,7 @@ def making(page: Page, file: Path) -> Page:
 
 
 def place(page: Page, path: Path) -> None:
-    page.get_by_label("Or a file or folder on this machine").fill(str(path))
+    page.get_by_role("tabpanel").get_by_label("Or a file or folder on this machine").fill(str(path))
     page.keyboard.press("Enter")
 
 
@@ -143,6 +143,7 @@ def test_documents_are_extracted_by_keyboard(open_page: OpenPage, url: str, serv
     expect(page.get_by_text("Written. Edges: 3 new")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("there is nothing to write")).to_be_visible(timeout=60_000)
     import sys
+
     print([(r.time, hash(str(r.body)), str(r.body)[-200:]) for r in server.requests], file=sys.stderr)
     assert len(server.requests) == 2
 
