@@ -338,7 +338,7 @@ class TestRoundTrip:
             {"entities": ["\ud800 Jane Doe", "\u202eevil\0", "<b>"], "relations": ["USES", "\udfff"]},
             {"entity_types": ["Thing", "\ud800"], "beam_width": 1, "max_hops": 4, "hub_limit": 1},
         ],
-        ids=str,
+        ids=" ".join,
     )
     @pytest.mark.parametrize(
         "question", [JANE, "\ud83d Jane\ud800Doe \u202e王晓梅?", "İstanbul ﬁrm Ⅷ x\u0301y 👩‍👩‍👧 ?"]
