@@ -123,6 +123,7 @@ def test_documents_are_extracted_by_keyboard(open_page: OpenPage, url: str, serv
     page.get_by_role("radio", name="As the files say").focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("radio", name="Everybody (group:public)")).to_be_checked()
+    before = len(server.requests)  # Ask has had its own before
     page.get_by_role("button", name="Read", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("3 facts supported, 1 set aside, 0 passages failed")).to_be_visible(timeout=60_000)
@@ -142,7 +143,7 @@ def test_documents_are_extracted_by_keyboard(open_page: OpenPage, url: str, serv
     page.keyboard.press("Enter")
     expect(page.get_by_text("Written. Edges: 3 new")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("there is nothing to write")).to_be_visible(timeout=60_000)
-    assert {"Ida Lark" in str(one.body) for one in server.requests} == {True, False}
+    assert len(server.requests) - before == 2
 
     page.get_by_role("link", name="Ask", exact=True).click()
     page.get_by_role("searchbox", name="Question").fill("Who owns Lark Shipping?")
