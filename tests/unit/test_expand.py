@@ -381,10 +381,13 @@ class TestScoring:
     def test_a_fact_without_a_vector_comes_last_by_edge(self, build: Build) -> None:
         store = build()
         bare = edge("e1", "a", "R", "b", dst="System")
-        write(
-            store, bare, edge("e2", "a", "R", "c", embedding=offline().embed(["x"])[0]), embedder=OfflineEmbedder.name
-        )
-        assert texts(ask(store, "a", question=JANE, scoring="edge")) == ["a -[R]-> c", "a -[R]-> System"]
+        vector = offline().embed(["x"])[0]
+        others = [edge(f"e2{n:02}", "a", "R", f"c{n:02}", embedding=vector) for n in range(19)]
+        write(store, bare, *others, embedder=OfflineEmbedder.name)
+        found = texts(ask(store, "a", question=JANE, scoring="edge"))
+        assert len(found) == 20 and found[-1] == "a -[R]-> System"
+        write(store, edge("e3", "a", "R", "bare"), embedder=OfflineEmbedder.name)  # more than one in twenty
+        assert texts(ask(store, "a", question=JANE, scoring="edge"))[0] == "a -[R]-> System"
 
     @pytest.mark.parametrize("name", ["toy", OfflineEmbedder.name])
     def test_vectors_of_another_embedder_are_said_once_and_not_used(self, build: Build, name: str) -> None:
