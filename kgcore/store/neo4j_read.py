@@ -223,7 +223,7 @@ class NeoReader(NeoNames):
         counted = ", ".join(f"count({fields[field]}) AS {field}" for field in EDGE_FIELDS)
         documents = f"count(DISTINCT {layout.source_document()})"
         # A graph that others built may have vectors on some edges by intent.
-        bare = "count(CASE WHEN r.embedding IS NULL THEN 1 END)" if layout.own else "0"
+        bare = "count(CASE WHEN r.embedding IS NULL THEN 1 END)" if layout.own else "count(null)"
         edges, documented, without, *own_counts = self.server.rows(
             f"{matched} RETURN count(r) AS edges, {documents} AS documents, {bare} AS bare, {counted}",
             params,

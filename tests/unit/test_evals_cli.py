@@ -73,7 +73,7 @@ def test_results_are_written_as_json_and_printed_as_markdown(folder: Path, films
     assert "| answer in facts@50 | 100.0 | 100.0 to 100.0 | 1 |" in done
     found = json.loads(out.read_text())
     assert (found["gold"], [question["id"] for question in found["questions"]]) == ("qa.txt", ["1"])
-    assert found["graph"] == {"entities": 4, "edges": 3, "documents": 0, "embedder": None}
+    assert found["graph"] == {"entities": 4, "edges": 3, "documents": 1, "embedder": None}
     assert found["settings"]["max_hops"] == 2 and found["settings"]["aliases"] is True
 
 
