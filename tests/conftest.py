@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ os.environ.setdefault("HOPSCOPE_CACHE_DIR", str(Path(__file__).parents[1] / ".ca
 if worker := os.environ.get("PYTEST_XDIST_WORKER"):  # a file of DuckDB is held by one process
     os.environ["HOPSCOPE_CACHE_DIR"] = str(Path(os.environ["HOPSCOPE_CACHE_DIR"]) / worker)
 
-ALONE = ("contract", "e2e", "evals", "neo4j", "property", "app/test_settings.py", "unit/test_doctor.py",
-         "unit/test_neo4j_server.py")  # fmt: skip
-"""Tests that share the servers, or a browser that needs the machine: one at a time, the others beside each other."""
+ALONE = ("e2e", "neo4j/test_faults.py", "neo4j/test_side.py", "unit/test_neo4j_server.py")
+"""Tests that stop servers, or need the machine for a browser: one at a time, the others beside each other."""
+
+SHARED = re.compile(r"neo4j-\d+|duckdb-\w+")
+"""The stores that tests name in their ids: those of one store follow each other, those of two run beside each other."""
 
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -36,6 +39,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(here).as_posix()
         if place.startswith(ALONE):
             item.add_marker("alone")
+        elif store := SHARED.search(item.name.partition("[")[2]):
+            item.add_marker(pytest.mark.xdist_group(store.group()))
+        elif place.startswith("evals"):
+            item.add_marker(pytest.mark.xdist_group("evals"))
 
 
 @pytest.fixture

@@ -236,7 +236,12 @@ def standing(rows: Iterable[Sequence[Any]], at: int | None = None) -> list[Any]:
 
     `at` is the place of a `Layout.edge` in a row; without it the row has no value that may be missing.
     """
-    return [row for row in rows if None not in (row if at is None else row[at][:5])]
+    return [row for row in rows if (None not in row if at is None else _stands(row[at]))]
+
+
+def _stands(edge: Sequence[Any]) -> bool:
+    """Whether an edge was whole: one of our own, which has no element id, always has properties."""
+    return None not in edge[:5] and (len(edge) > 7 or bool(edge[5].get("id")))
 
 
 def computed_id(edge: Edge, element: str) -> str:
