@@ -12,6 +12,7 @@ import regex
 from kgcore.types import HAS_ATTRIBUTE
 
 NAMESPACE = UUID("5b0c2d6e-8f0a-5d5c-9a51-6f0f3c1f5e77")
+_NAMESPACE = NAMESPACE.bytes
 
 FUNCTION_WORDS = frozenset(
     """
@@ -31,6 +32,7 @@ _TOKEN = regex.compile(
     flags=regex.V1,
 )
 _INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}\p{Cs}--\s]+", flags=regex.V1)
+_HALF = regex.compile(r"\p{Cs}")
 
 
 def fold(text: str) -> str:
@@ -43,7 +45,7 @@ def fold(text: str) -> str:
 
 def is_unicode(text: str) -> bool:
     """False for half a character, which no store or file can hold."""
-    return not regex.search(r"\p{Cs}", text)
+    return text.isascii() or not _HALF.search(text)
 
 
 def tokens(text: str) -> list[str]:
@@ -90,6 +92,6 @@ def _derived(*parts: str) -> str:
 
 def _uuid5(name: str) -> str:
     """The text of uuid5 in NAMESPACE, without the object that takes most of its time."""
-    digest = sha1(NAMESPACE.bytes + name.encode(), usedforsecurity=False).hexdigest()
+    digest = sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

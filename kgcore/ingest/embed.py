@@ -43,8 +43,7 @@ def embed_missing(
                 progress(min(done, total) if what == "facts" else 0, total, what)
             if stopped():
                 return made
-    if made:
-        store.optimize()
+    store.optimize()
     return made
 
 

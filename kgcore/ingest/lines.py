@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
+from kgcore.ingest.text_lines import encoding_of, text_lines
 from kgcore.text import whole_characters
+
+LONGEST = 10_000_000
+"""Characters of a line, which may hold a document's text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +48,9 @@ def read_lines(path: Path) -> Iterator[Line]:
     """The objects of a JSONL file, none if there is no file. Raises IngestError that names the file and the line."""
     if not path.is_file():
         return
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, text in enumerate(file, 1):
-                if text.strip():
-                    yield _parsed(f"{path.name}, line {number}", text)
-    except UnicodeDecodeError as error:
-        raise IngestError(f"{path.name} is not UTF-8 text.", remedy="Save it as UTF-8.") from error
+    for number, text in enumerate(text_lines(path, encoding_of(path), LONGEST), 1):
+        if text.strip():
+            yield _parsed(f"{path.name}, line {number}", text)
 
 
 def _parsed(where: str, text: str) -> Line:

@@ -119,8 +119,7 @@ def write_source(
                     _write(store, changes, embedder)
                 if progress is not None:
                     progress(compared.compared)
-    if not compared.plan.is_nothing:
-        store.optimize()
+    store.optimize()
     return compared.plan
 
 
@@ -181,12 +180,15 @@ class _Comparison:
         self.compared = 0
         self._room = examples
         self._counted: set[str] = set()
+        # A first import has nothing to be held against; a server would look through all that is written so far.
+        self._is_empty = not (store.scan(WHOLE, None, 1).edges or store.chunks.scan(WHOLE, None, 1).chunks)
         self._begin()
 
     def _begin(self) -> None:
         """Before a document: nothing of it has been seen."""
         self._edges: set[str] = set()
-        self._new: set[tuple[str, str]] = set()  # a server holds these before the document's end
+        self._held: set[str] = set()  # edges that were there; a server has the new ones too before the document's end
+        self._new_chunks: set[str] = set()
         self._document_of: dict[str, str] = {}
         self._touched: set[str] = set()
 
@@ -200,7 +202,8 @@ class _Comparison:
         return Changes(entities=entities, edges=edges, chunks=chunks, gone_edges=gone_edges, gone_chunks=gone_chunks)
 
     def _differing_chunks(self, part: GraphParts) -> tuple[Chunk, ...]:
-        held = {found.id: found for found in self.store.chunks.get_documents_by_id([c.id for c in part.chunks])}
+        asked = () if self._is_empty else [chunk.id for chunk in part.chunks]
+        held = {found.id: found for found in self.store.chunks.get_documents_by_id(asked)}
         counts: Counter[str] = Counter()
         differing = []
         for chunk in part.chunks:
@@ -209,7 +212,7 @@ class _Comparison:
             kind = _kind(found, found is not None and _is_same_chunk(found, chunk))
             counts[kind] += 1
             if kind == "new":
-                self._new.add(("chunk", chunk.id))
+                self._new_chunks.add(chunk.id)
             if kind != "same":
                 self._touched.add(chunk.document_id)
                 differing.append(chunk)
@@ -217,7 +220,9 @@ class _Comparison:
         return tuple(differing)
 
     def _differing_edges(self, part: GraphParts) -> tuple[Edge, ...]:
-        held = {edge.id: edge for edge in self.store.edges([edge.id for edge in part.edges], WHOLE)}
+        asked = () if self._is_empty else [edge.id for edge in part.edges]
+        held = {edge.id: edge for edge in self.store.edges(asked, WHOLE)}
+        self._held |= held.keys() - self._edges
         counts: Counter[str] = Counter()
         differing = []
         for edge in part.edges:
@@ -229,8 +234,6 @@ class _Comparison:
             found = held.get(edge.id)
             kind = _kind(found, found == edge)
             counts[kind] += 1
-            if kind == "new":
-                self._new.add(("edge", edge.id))
             if kind != "same":
                 self._touch(edge)
                 self._show(kind, edge)
@@ -240,7 +243,8 @@ class _Comparison:
 
     def _differing_entities(self, part: GraphParts, edges: Sequence[Edge]) -> tuple[Entity, ...]:
         """Those that are new or have another type, and those at edges that are written, whose names they give."""
-        held = {end.id: end for end in self.store.entities([entity.id for entity in part.entities], WHOLE)}
+        asked = () if self._is_empty else [entity.id for entity in part.entities]
+        held = {end.id: end for end in self.store.entities(asked, WHOLE)}
         ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
         counts: Counter[str] = Counter()
         differing = []
@@ -258,15 +262,20 @@ class _Comparison:
     def _finish(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The chunks and the edges that the store has of these documents and their source no longer gives."""
         documents = sorted({*self._document_of.values()})
+        if self._is_empty:
+            self._is_empty = False
+            self._add(documents=Count(new=len(documents)))
+            self._begin()
+            return (), ()
         stored = self.store.chunks.ids_of(documents, WHOLE)
         gone_chunks = tuple(id_ for ids in stored.values() for id_ in ids if id_ not in self._document_of)
         self._touched |= {document for document, ids in stored.items() if not self._document_of.keys() >= {*ids}}
         for document, ids in stored.items():
             self._document_of |= dict.fromkeys(ids, document)
-        known = {document for document, ids in stored.items() if any(("chunk", id_) not in self._new for id_ in ids)}
+        known = {document for document, ids in stored.items() if any(id_ not in self._new_chunks for id_ in ids)}
         gone = []
         for edge in self._stored_edges(sorted({*documents, *self._document_of})):
-            if ("edge", edge.id) not in self._new:
+            if edge.id in self._held or edge.id not in self._edges:
                 known.add(self._document_of[edge.source_doc_id or ""])
             if edge.id not in self._edges:
                 gone.append(edge)

@@ -54,7 +54,9 @@ def read_path(
     Its first part is read here: what cannot be read is said before a store is opened. Raises ConfigError, IngestError.
     """
     source, notes = open_source(path, mapping or None), Notes()
-    stamp = {PRINCIPALS: checked_principals(principals)} if principals else {}
-    parts = naming_nobody(stamped(source.parts(notes), stamp), access_fields, notes)
+    parts = source.parts(notes)
+    if principals:
+        parts = stamped(parts, {PRINCIPALS: checked_principals(principals)})
+    parts = naming_nobody(parts, access_fields, notes)
     first = next(parts, None)
     return Reading(source=source, notes=notes, parts=chain(() if first is None else (first,), parts))

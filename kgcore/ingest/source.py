@@ -88,7 +88,7 @@ def naming_nobody(parts: Iterable[GraphParts], fields: Iterable[str], notes: Not
     """The parts as they are; notes how many edges have none of the access fields."""
     named = frozenset(fields)
     for part in parts:
-        count = sum(not named & edge.properties.keys() for edge in part.edges)
+        count = sum(named.isdisjoint(edge.properties) for edge in part.edges)
         if count and named:
             notes.add("edges that do not say who may see them: no locked filter lets them through", count)
         yield part

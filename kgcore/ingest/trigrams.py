@@ -14,13 +14,13 @@ from kgcore.names import fold
 
 THRESHOLD = 0.6
 """The least similarity at which two names are alike."""
-MAX_PAIRS = 2_000_000
-"""Alike pairs that are held at once: some 300 MB."""
+MAX_PAIRS = 1_000_000
+"""Alike pairs that are held at once: some 250 MB."""
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _WORDS = 8
 _CELLS = 500_000
 """Pairs that are compared at once by their bitmaps."""
-_HELD = 4_000_000
+_HELD = 1_000_000
 """Pairs that may be alike and wait to be compared."""
 
 Indices = npt.NDArray[np.int64]

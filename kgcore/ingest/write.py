@@ -79,8 +79,13 @@ def _with_spellings(entities: Sequence[Entity], edges: Sequence[Edge]) -> list[E
     """The entities, and a record more for each other spelling that an edge gives."""
     records = {(e.id, fold(e.name)): e for e in entities}
     types = {e.id: e.type for e in entities}
+    seen = {(e.id, e.name) for e in entities}
     for edge in edges:
-        for id_, name in ((edge.source_id, edge.src_name), (edge.target_id, edge.dst_name)):
+        for end in ((edge.source_id, edge.src_name), (edge.target_id, edge.dst_name)):
+            if end in seen:
+                continue
+            seen.add(end)
+            id_, name = end
             if id_ in types and (id_, fold(name)) not in records:
                 records[id_, fold(name)] = Entity(id=id_, type=types[id_], name=name)
     return list(records.values())

@@ -15,7 +15,7 @@ from kgcore.filters.sql import compile_chunk_filter
 from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import keep_rows, properties_of
-from kgcore.store.duckdb_write import json_text, text_column, vector_column
+from kgcore.store.duckdb_write import json_text, staged, text_column, vector_column
 from kgcore.store.protocol import ChunkPage
 from kgcore.store.values import closest, cosines, grouped
 from kgcore.types import Chunk, Document, Vector
@@ -148,7 +148,7 @@ class DuckChunks:
         def change(cursor: duckdb.DuckDBPyConnection) -> None:
             if vector is not None:
                 self.file.use_embedder(cursor, embedder, len(vector))
-            staged = pa.table(
+            table = pa.table(
                 {
                     "id": text_column(list(unique)),
                     "document_id": text_column([c.document_id for c in listed]),
@@ -157,10 +157,9 @@ class DuckChunks:
                     "embedding": vector_column([c.embedding for c in listed], self.file.dimension),
                 }
             )
-            cursor.register("staged_chunk", staged)
-            cursor.execute("DELETE FROM chunk WHERE id IN (SELECT id FROM staged_chunk)")
-            cursor.execute("INSERT INTO chunk SELECT * FROM staged_chunk")
-            cursor.unregister("staged_chunk")
+            with staged(cursor, staged_chunk=table):
+                cursor.execute("DELETE FROM chunk WHERE id IN (SELECT id FROM staged_chunk)")
+                cursor.execute("INSERT INTO chunk SELECT * FROM staged_chunk")
 
         self.file.write(change)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
 from kgcore.errors import StoreError
-from kgcore.names import fact_id, fold, tokens, words_of
+from kgcore.names import fact_id, fold, tokens
 from kgcore.store.duckdb_file import DuckFile, read_error
 from kgcore.store.values import checked, spellings, unit
 from kgcore.types import Edge, Entity, PropertyValue, Vector
@@ -35,7 +37,6 @@ class DuckWriter:
         known = {entity.id: entity for entity in entities}
         unique = {edge.id: edge for edge in edges}
         names = spellings(entities, list(unique.values()))
-        staged_edges = _edge_table(list(unique.values()))
         given = [x.embedding for x in entities] + [x.embedding for x in edges]
         vector = next((v for v in given if v is not None), None)
 
@@ -43,20 +44,21 @@ class DuckWriter:
             if vector is not None:
                 self.file.use_embedder(cursor, embedder, len(vector))
             size = self.file.dimension
-            cursor.register("staged_entity", _entity_table(known))
-            cursor.register("staged_name", _name_table(names, size))
-            cursor.register("staged_edge", staged_edges)
-            cursor.register("staged_vector", _vector_table([e.embedding for e in unique.values()], list(unique), size))
-            missing = cursor.execute(_MISSING_ENDS).fetchall()
-            if missing:
-                raise StoreError(
-                    f"Edge {missing[0][0]} joins an entity that is not in the graph: {missing[0][1]}.",
-                    remedy="Write the entities together with their edges.",
-                )
-            for statement in _UPSERT.split(";\n"):
-                cursor.execute(statement)
-            for table in ("staged_entity", "staged_name", "staged_edge", "staged_vector"):
-                cursor.unregister(table)
+            with staged(
+                cursor,
+                staged_entity=_entity_table(known),
+                staged_name=_name_table(names, size),
+                staged_edge=_edge_table(list(unique.values())),
+                staged_vector=_vector_table([e.embedding for e in unique.values()], list(unique), size),
+            ):
+                missing = cursor.execute(_MISSING_ENDS).fetchall()
+                if missing:
+                    raise StoreError(
+                        f"Edge {missing[0][0]} joins an entity that is not in the graph: {missing[0][1]}.",
+                        remedy="Write the entities together with their edges.",
+                    )
+                for statement in _UPSERT.split(";\n"):
+                    cursor.execute(statement)
 
         self.file.write(change)
 
@@ -112,6 +114,9 @@ class DuckWriter:
         self.file.write(change)
 
     def optimize(self) -> None:
+        if self.file.meta("sorted") == str(self.file.version):
+            return  # else also what was written before a process was killed
+
         def change(cursor: duckdb.DuckDBPyConnection) -> None:
             # An edge stands with the others of its busier end, so that a hub's are read together.
             cursor.execute(
@@ -130,6 +135,7 @@ class DuckWriter:
                 cursor.execute(f"DROP TABLE {table}")
                 cursor.execute(f"ALTER TABLE sorted RENAME TO {table}")
             cursor.execute("DROP TABLE place")
+            self.file.set_meta(cursor, "sorted", str(self.file.version + 1))
 
         self.file.write(change)
         self.file.checkpoint()
@@ -137,7 +143,35 @@ class DuckWriter:
 
 def json_text(properties: Mapping[str, PropertyValue]) -> str:
     """Properties as JSON with sorted keys; None values are dropped. Raises StoreError for what cannot be kept."""
-    return json.dumps(checked(properties), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _JSON.encode(checked(properties)) if properties else "{}"
+
+
+@contextmanager
+def staged(cursor: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
+    """Gives statements these tables by their names, and frees them at the end."""
+    given = {name: _Staged(table) for name, table in tables.items()}
+    try:
+        for name, holder in given.items():
+            cursor.register(name, holder)
+        yield
+        for name in given:  # after an error the rollback does it
+            cursor.unregister(name)
+    finally:
+        for holder in given.values():
+            holder.table = None
+
+
+class _Staged:
+    """Lends a table: DuckDB keeps what is registered until the transaction ends."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def text_column(values: Sequence[str | None]) -> pa.Array:
@@ -177,13 +211,15 @@ def _entity_table(entities: Mapping[str, Entity]) -> pa.Table:
 
 
 def _name_table(names: Mapping[tuple[str, str], Vector | None], size: int | None) -> pa.Table:
+    folded = [fold(name) for _, name in names]
+    words = [tokens(name) for _, name in names]
     return pa.table(
         {
             "id": text_column([id_ for id_, _ in names]),
             "name": text_column([name for _, name in names]),
-            "folded": text_column([fold(name) for _, name in names]),
-            "words": text_column([words_of(name) for _, name in names]),
-            "tokens": pa.array([sorted(set(tokens(name))) for _, name in names], pa.list_(pa.string())),
+            "folded": text_column(folded),
+            "words": text_column([" ".join(own) or sign for own, sign in zip(words, folded, strict=True)]),
+            "tokens": pa.array([sorted(set(own)) for own in words], pa.list_(pa.string())),
             "embedding": vector_column(list(names.values()), size),
             "position": pa.array(range(len(names)), pa.int32()),
         }
@@ -194,7 +230,7 @@ def _edge_table(edges: Sequence[Edge]) -> pa.Table:
     facts = [fact_id(e.source_id, e.relation, e.key, e.target_id, e.dst_name) for e in edges]
     return pa.table(
         {
-            **{name: text_column([getattr(e, name) for e in edges]) for name in _EDGE_TEXTS},
+            **{name: text_column([*map(attrgetter(name), edges)]) for name in _EDGE_TEXTS},
             "fact": text_column(facts),
             "properties": text_column([json_text(e.properties) for e in edges]),
             "position": pa.array(range(len(edges)), pa.int32()),
@@ -240,7 +276,8 @@ SELECT s.id, end_id FROM (SELECT id, unnest([source_id, target_id]) AS end_id FR
 WHERE end_id NOT IN (SELECT id FROM entity) AND end_id NOT IN (SELECT id FROM staged_entity) ORDER BY 1, 2 LIMIT 1
 """
 
-# A number never comes to mean another row, since a reader may have looked it up before a write.
+# A number never comes to mean another row, since a reader may have looked it up before a write. Rows that were just
+# inserted have higher ones: a temporary table of them would stay in memory until the transaction ends.
 _LAST = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'last_ord')"
 
 
@@ -269,32 +306,29 @@ FROM staged_entity WHERE id NOT IN (SELECT id FROM entity);
 {_taken("entity")};
 UPDATE name SET embedding = s.embedding FROM staged_name s
 WHERE name.id = s.id AND name.name = s.name AND s.embedding IS NOT NULL;
-CREATE OR REPLACE TEMP TABLE fresh AS
-SELECT {_LAST} + row_number() OVER (ORDER BY s.position) AS ord,
-       e.ord AS node, s.id, s.name, s.folded, s.words, s.embedding, s.tokens
+INSERT INTO name
+SELECT {_LAST} + row_number() OVER (ORDER BY s.position), e.ord, s.id, s.name, s.folded, s.words, s.embedding
 FROM staged_name s JOIN entity e ON e.id = s.id
 WHERE NOT EXISTS (SELECT 1 FROM name n WHERE n.id = s.id AND n.name = s.name);
-INSERT INTO name SELECT ord, node, id, name, folded, words, embedding FROM fresh;
-INSERT INTO token SELECT unnest(tokens), ord FROM fresh;
+INSERT INTO token
+SELECT unnest(s.tokens), n.ord FROM name n JOIN staged_name s ON s.id = n.id AND s.name = n.name WHERE n.ord > {_LAST};
 {_taken("name")};
-DROP TABLE fresh;
 {_new_property_sets("staged_edge")};
 CREATE OR REPLACE TEMP TABLE replaced AS SELECT ord FROM edge WHERE id IN (SELECT id FROM staged_edge);
 DELETE FROM adjacency WHERE edge IN (SELECT ord FROM replaced);
 DELETE FROM edge WHERE ord IN (SELECT ord FROM replaced);
-CREATE OR REPLACE TEMP TABLE fresh AS
-SELECT {_LAST} + row_number() OVER (ORDER BY x.position) AS ord,
-       x.id, CAST(x.fact AS UUID) AS fact, s.ord AS source, t.ord AS target, x.relation, x.key, x.description,
-       x.src_name, x.dst_name, x.source_doc_id, p.ord AS property_set
+INSERT INTO edge
+SELECT {_LAST} + row_number() OVER (ORDER BY x.position),
+       x.id, CAST(x.fact AS UUID), s.ord, t.ord, x.relation, x.key, x.description,
+       x.src_name, x.dst_name, x.source_doc_id, p.ord
 FROM staged_edge x JOIN entity s ON s.id = x.source_id JOIN entity t ON t.id = x.target_id
 JOIN property_set p ON CAST(p.properties AS VARCHAR) = x.properties;
-INSERT INTO edge SELECT * FROM fresh;
-{_taken("edge")};
 INSERT INTO adjacency
+WITH fresh AS (SELECT * FROM edge WHERE ord > {_LAST})
 SELECT h.node, h.far, h.ord, h.fact, n.ord, h.property_set, h.again, v.embedding FROM (
     SELECT *, source AS node, target AS far, src_name AS name, false AS again FROM fresh
     UNION ALL SELECT *, target, source, dst_name, target = source FROM fresh
     WHERE target <> source OR dst_name <> src_name
 ) h JOIN name n ON n.node = h.node AND n.name = h.name JOIN staged_vector v ON v.id = h.id;
-DROP TABLE fresh;
+{_taken("edge")};
 DROP TABLE replaced"""

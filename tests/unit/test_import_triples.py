@@ -15,9 +15,9 @@ from kgcore.ingest import plan_source, write_source
 from kgcore.ingest.importers.metaqa import read_metaqa
 from kgcore.ingest.importers.properties import property_names
 from kgcore.ingest.importers.tables import MAX_COLUMNS, number_of
-from kgcore.ingest.importers.text_lines import MAX_LINE
 from kgcore.ingest.importers.triples import open_triples, recognises
 from kgcore.ingest.source import PART, Notes
+from kgcore.ingest.text_lines import MAX_LINE
 from kgcore.names import edge_id, entity_id
 from kgcore.types import HAS_ATTRIBUTE
 from tests.data.build import MUSIQUE

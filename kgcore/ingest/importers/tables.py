@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kgcore.errors import IngestError
-from kgcore.ingest.importers.text_lines import MAX_LINE, encoding_of, first_lines, text_lines
 from kgcore.ingest.source import Notes
+from kgcore.ingest.text_lines import MAX_LINE, encoding_of, first_lines, text_lines
 from kgcore.names import is_unicode
 
 SAMPLE = 200
@@ -55,14 +55,14 @@ class Table:
         if self.before:
             notes.add("lines before the table left out", self.before)
         cells = self._cells() if self.form == "cells" else self._values(list, notes)
-        width = len(self.columns)
+        columns, width = self.columns, len(self.columns)
         for row in islice(cells, self.before + self.header, None):
             if len(row) > width and not any(row[width:]):
                 row = row[:width]
             if len(row) > width:
                 notes.add(f"rows with more than {width} columns left out")
             else:
-                yield dict(zip(self.columns, row, strict=False))
+                yield dict(zip(columns, row, strict=False))
 
     def _cells(self) -> Iterator[list[str]]:
         rows = _parsed(text_lines(self.path, self.encoding), self.delimiter, self.quoted)
@@ -70,7 +70,7 @@ class Table:
         try:
             for row in rows:
                 line = rows.line_num
-                row = [cell.strip() for cell in row]
+                row = [*map(str.strip, row)]
                 if any(row):
                     yield row
         except csv.Error as error:

@@ -90,8 +90,8 @@ class _Reading:
         self.document = table.path.name
         self.is_cells = table.form == "cells"
         self.exact = source.mapping["names"] == "exact"
-        self.columns = [source.mapping.get(role) for role in ROLES]
-        self.taken = {column for column in self.columns if column is not None}
+        self.columns = [(place, source.mapping[role]) for place, role in enumerate(ROLES) if role in source.mapping]
+        self.taken = {column for _, column in self.columns}
         if table.counting is not None and table.counting not in self.taken:
             self.taken.add(table.counting)
             notes.add("columns without a name that count the rows left out")
@@ -149,9 +149,10 @@ class _Reading:
 
     def _cells(self, row: Row) -> list[str | None]:
         """The cell of each of ROLES."""
-        if self.is_cells:
-            return [row.get(column) or None if column is not None else None for column in self.columns]
-        return [self._text(column, row.get(column)) if column is not None else None for column in self.columns]
+        cells: list[str | None] = [None] * len(ROLES)
+        for place, column in self.columns:
+            cells[place] = row.get(column) or None if self.is_cells else self._text(column, row.get(column))
+        return cells
 
     def _text(self, column: str, value: object) -> str | None:
         if isinstance(value, list | dict):

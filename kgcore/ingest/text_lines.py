@@ -38,16 +38,16 @@ def encoding_of(path: Path) -> str:
     return _UTF8
 
 
-def text_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines with their ends. Raises IngestError with the line that is no text or longer than MAX_LINE."""
+def text_lines(path: Path, encoding: str, longest: int = MAX_LINE) -> Iterator[str]:
+    """The lines with their ends. Raises IngestError with the line that is no text or longer than `longest`."""
     number = 0
     try:
         with path.open(encoding=encoding, newline="") as file:
-            for number, line in enumerate(iter(partial(file.readline, MAX_LINE + 1), ""), 1):
-                if len(line) > MAX_LINE:
+            for number, line in enumerate(iter(partial(file.readline, longest + 1), ""), 1):
+                if len(line) > longest:
                     raise IngestError(
-                        f"{path.name}, line {number}: longer than {MAX_LINE:,} characters.",
-                        remedy="Give one triple a line.",
+                        f"{path.name}, line {number}: longer than {longest:,} characters.",
+                        remedy="Give one record a line.",
                     )
                 yield line
     except UnicodeError as error:
