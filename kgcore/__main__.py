@@ -95,7 +95,7 @@ def copy(
             _progress("reading") as show,
         ):
 
-            def page(done: int, total: int, what: str) -> None:
+            def page(done: int, total: int | None, what: str) -> None:
                 show(done, total, what)
                 check()
 
@@ -171,7 +171,7 @@ def eval_(
         raise ConfigError(f"There is no folder for {out}.", remedy="Give --out a file in a folder that is there.")
     with _stoppable("Stopped. The same command goes on from here.") as check, _progress("asking") as show:
 
-        def step(done: int, total: int, what: str) -> None:
+        def step(done: int, total: int | None, what: str) -> None:
             show(done, total, what)
             check()
 

@@ -47,10 +47,7 @@ def compute_vectors(here: Visit) -> None:
     store, embedder = here.graph.store.whole(), resources.embedder()
 
     def work(now: Work) -> str:
-        now.of = "passages"
-        made = embed_missing(
-            store, embedder, progress=lambda done, total, of: now.step(done, total if done else None, of), page=_PAGE
-        )
+        made = embed_missing(store, embedder, progress=now.step, page=_PAGE)
         return f"{made:,} vectors computed."
 
     working.begin(here.graph, "Vectors", work)

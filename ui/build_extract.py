@@ -23,7 +23,7 @@ from kgcore.viz import count, plain
 from ui import working
 from ui.build_files import Files, files, who
 from ui.build_ontology import ontology_editor
-from ui.build_plan import show_plan, summary
+from ui.build_plan import show_notes, show_plan, summary
 from ui.jobs import Job
 from ui.more import NEEDS_CHAT
 from ui.resources import digest
@@ -70,8 +70,7 @@ def show_extract(here: Visit) -> None:
             return
         documents = len({chunk.document_id for chunk in chunks})
         st.text(f"{count(documents, 'document')}, {count(len(chunks), 'passage')}")
-        for reason, number in notes.counts.items():
-            st.caption(escaped(f"{number:,} {reason}"))
+        show_notes(notes.counts)
         principals = who("extract")
         if principals is None:
             st.caption("Say who may see it: everybody, the principals that you name, or those that the files name.")

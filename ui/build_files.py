@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
@@ -13,10 +14,12 @@ from typing import Any
 import streamlit as st
 
 from kgcore.errors import IngestError
+from kgcore.viz import count, plain
 from ui.resources import digest
 
 PUBLIC = "group:public"
 """The principal of what everybody may see; a locked filter should hold it for all."""
+_HELD = "uploaded_"
 _STAMPED = 10_000  # files of a folder
 _AS_IT_SAYS, _EVERYBODY, _THESE = "As the files say", f"Everybody ({PUBLIC})", "These principals alone"
 
@@ -36,35 +39,66 @@ def files(label: str, kind: str) -> Files | None:
     """The files that were uploaded, or that are at the path that was given; None without any. Raises IngestError."""
     left, right = st.columns(2, gap="medium")
     with left:
-        uploaded = st.file_uploader(label, accept_multiple_files=True, key=f"{kind}_files")
+        uploaded = st.file_uploader(
+            label, accept_multiple_files=True, key=f"{kind}_files", on_change=_forget, args=(kind,)
+        )
+        held = None if uploaded else _left_here(kind)
     with right:
         place = st.text_input("Or a file or folder on this machine", key=f"{kind}_place", persist_state="session")
     if uploaded:
-        return _kept(uploaded, f"{kind}_held")
-    return _at(place.strip()) if place.strip() else None
+        return _kept(uploaded, _HELD + kind)
+    return held or (_at(place.strip()) if place.strip() else None)
 
 
 def who(kind: str) -> tuple[str, ...] | None:
     """Who may see it: () as the files say; None while it is not said."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         chosen = st.radio(
-            "Who may see it", [_AS_IT_SAYS, _EVERYBODY, _THESE], index=None, key=f"{kind}_who", horizontal=True
+            "Who may see it",
+            [_AS_IT_SAYS, _EVERYBODY, _THESE],
+            index=None,
+            key=f"{kind}_who",
+            horizontal=True,
+            persist_state="page",
         )
         if chosen == _THESE:
-            names = st.text_input("Principals, separated by commas", key=f"{kind}_names", autocomplete="off", width=400)
+            names = st.text_input(
+                "Principals, separated by commas",
+                key=f"{kind}_names",
+                autocomplete="off",
+                width=400,
+                persist_state="page",
+            )
             return tuple(name.strip() for name in names.split(",") if name.strip()) or None
     return {_AS_IT_SAYS: (), _EVERYBODY: (PUBLIC,)}.get(chosen) if chosen else None
 
 
+def _left_here(kind: str) -> Files | None:
+    """What was uploaded before another tab or page was looked at, which an uploader forgets; it can be removed."""
+    held: Files | None = st.session_state.get(_HELD + kind)
+    if held is None:
+        return None
+    with st.container(key=f"{kind}_left_here", horizontal=True, gap="small", vertical_alignment="center"):
+        one = held.path.is_file()
+        st.text(f"Uploaded: {plain(held.path.name, 100) if one else count(len(list(held.path.iterdir())), 'file')}")
+        st.button("Remove", key=f"{kind}_remove", on_click=_forget, args=(kind,))
+    return held
+
+
+def _forget(kind: str) -> None:
+    st.session_state.pop(_HELD + kind, None)
+
+
 def _at(place: str) -> Files:
     try:
-        path = Path(place).expanduser()
+        path = Path(os.path.expanduser(place))
         path.stat()
         inside = sorted(islice(path.rglob("*"), _STAMPED))
         stamps = [[str(file), held.st_mtime_ns, held.st_size] for file in (path, *inside) if (held := file.lstat())]
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        raise IngestError(f"{place} cannot be read: {why}.", remedy="Name a file or a folder that is there.") from error
+        said = f"{place[:500]} cannot be read: {why}."
+        raise IngestError(said, remedy="Name a file or a folder that is there.") from error
     return Files(path=path, stamp=digest(stamps))
 
 

@@ -95,4 +95,4 @@ def _chosen(given: Files, source: Source, roles: Sequence[str]) -> dict[str, str
             key=f"import_role_{role}_{name}",
             width=170,
         )
-    return {role: column for role, column in chosen.items() if column is not None}
+    return {role: column or "" for role, column in chosen.items() if column is not None or role in source.mapping}

@@ -43,8 +43,7 @@ def show_plan(here: Visit, plan: Plan, notes: Mapping[str, int], kind: str, writ
         elif st.button("Write", key=f"{kind}_write", type="primary"):
             working.begin(here.graph, "Writing", write)
             st.rerun()
-        for reason, count in notes.items():
-            st.caption(escaped(f"{count:,} {reason}"))
+        show_notes(notes)
     if plan.examples:
         edges = [edge for _, edge in plan.examples]
         st.dataframe(
@@ -59,6 +58,12 @@ def show_plan(here: Visit, plan: Plan, notes: Mapping[str, int], kind: str, writ
             height=220,
             key=f"{kind}_examples",
         )
+
+
+def show_notes(notes: Mapping[str, int]) -> None:
+    """What a reading left out or changed."""
+    for reason, count in notes.items():
+        st.caption(escaped(f"{reason[:1].upper()}{reason[1:]}: {count:,}"))
 
 
 def summary(plan: Plan) -> str:

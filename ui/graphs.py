@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,7 +155,7 @@ def _open_wanted(config: Config) -> None:
     st.session_state.pop(_ASKED, None)
     if not address:
         return
-    given = address if "://" in address else f"duckdb:///{Path(address).expanduser()}"
+    given = address if "://" in address else f"duckdb:///{os.path.expanduser(address)}"
     url, login = without_login(given), login or _login_in(given)
     name = _name(url)
     known = _known(config, administrator=True)

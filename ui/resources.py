@@ -173,8 +173,8 @@ def _demo_url(slot: DeltaGenerator) -> str:
     with demo.lock:
         if not demo.url:
 
-            def show(done: int, total: int, what: str) -> None:
-                slot.progress(min(1.0, done / max(1, total)), text=f"Building the demo graph: {what}")
+            def show(done: int, total: int | None, what: str) -> None:
+                slot.progress(min(1.0, done / total) if total else 0.0, text=f"Building the demo graph: {what}")
 
             demo.url = ensure_demo(progress=show, embedder=embedder())
             slot.empty()

@@ -50,12 +50,12 @@ def import_path(
 def told(path: Path, imported: Imported, *, dry_run: bool) -> Iterator[str]:
     """What was read, changed and noted, a line each."""
     source, plan = imported.source, imported.plan
-    mapped = "".join(f", {role}={column}" for role, column in source.mapping.items())
+    mapped = "".join(f", {role}={column}" for role, column in source.mapping.items() if column)
     yield plain(f"{path.resolve().name}: {source.family}{mapped}", _LONGEST)
     for name in ("documents", "entities", "edges", "chunks"):
         yield f"  {name}: {_counted(getattr(plan, name), dry_run=dry_run)}"
     for reason, count in imported.notes.counts.items():
-        yield plain(f"  {count:,} {reason}", _LONGEST)
+        yield plain(f"  {reason}: {count:,}", _LONGEST)
     for what, edge in plan.examples[:_SHOWN]:
         yield f"  {what}: {plain(_line(edge), _LONGEST)}"
 
@@ -108,7 +108,7 @@ def _mapping(given: Sequence[str]) -> Mapping[str, str] | None:
     found = {}
     for one in given:
         role, separator, column = one.partition("=")
-        if not separator or not role or not column:
+        if not separator or not role:
             raise ConfigError(f"{one!r} is no role and column.", remedy="Give --map as relation=verb.")
         found[role] = column
     return found or None

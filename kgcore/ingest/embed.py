@@ -29,8 +29,8 @@ def embed_missing(
 
     Each page is written by itself: stopped or killed, the same call goes on, and the graph can be asked and written to
     all the while. What has been changed or deleted meanwhile is left to the next call. `progress(done, total, what)`
-    is called after each page. Raises ConfigError for a store that is not opened with access_fields=(), StoreError (the
-    graph's vectors are another model's) and ModelError.
+    is called after each page; passages are not counted before. Raises ConfigError for a store that is not opened with
+    access_fields=(), StoreError (the graph's vectors are another model's) and ModelError.
     """
     if store.access_fields:
         raise ConfigError("The store leaves out access metadata.", remedy="Open it with access_fields=().")
@@ -40,7 +40,7 @@ def embed_missing(
         for done, count, what in step:
             made += count
             if progress is not None:
-                progress(min(done, total) if what == "facts" else 0, total, what)
+                progress(min(done, total) if what == "facts" else done, total if what == "facts" else None, what)
             if stopped():
                 return made
     store.optimize()

@@ -10,7 +10,7 @@ from pathlib import Path
 from kgcore.ingest.documents import PRINCIPALS, checked_principals
 from kgcore.ingest.importers import open_source
 from kgcore.ingest.plan import Plan, plan_source, write_source
-from kgcore.ingest.source import GraphParts, Notes, Source, naming_nobody, stamped
+from kgcore.ingest.source import GraphParts, Notes, Source, naming_nobody, readable, stamped
 from kgcore.store.protocol import GraphStore
 
 EXAMPLES = 50
@@ -54,9 +54,14 @@ def read_path(
     Its first part is read here: what cannot be read is said before a store is opened. Raises ConfigError, IngestError.
     """
     source, notes = open_source(path, mapping or None), Notes()
-    parts = source.parts(notes)
+    parts = _read(path, source, notes)
     if principals:
         parts = stamped(parts, {PRINCIPALS: checked_principals(principals)})
     parts = naming_nobody(parts, access_fields, notes)
     first = next(parts, None)
     return Reading(source=source, notes=notes, parts=chain(() if first is None else (first,), parts))
+
+
+def _read(path: Path, source: Source, notes: Notes) -> Iterator[GraphParts]:
+    with readable(path):
+        yield from source.parts(notes)

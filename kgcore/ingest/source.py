@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
 
+from kgcore.errors import IngestError
 from kgcore.types import Chunk, Edge, Entity, PropertyValue
 
 PART = 20_000
@@ -62,8 +65,20 @@ class Notes:
     counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, reason: str, count: int = 1) -> None:
-        """`reason` follows the number, such as "rows with an empty cell left out"."""
+        """`reason` is what the number counts, such as "rows with an empty cell left out"."""
         self.counts[reason] = self.counts.get(reason, 0) + count
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Says of a path whose reading the system refuses, or breaks off, which it is and why. Raises IngestError."""
+    try:
+        yield
+    except OSError as error:
+        where = Path(error.filename).name if isinstance(error.filename, str) else path.name
+        raise IngestError(
+            f"{where[:500]} cannot be read: {error.strerror or error}.", remedy="See that it is there and may be read."
+        ) from error
 
 
 def by_document(graph: GraphParts) -> Iterator[GraphParts]:
@@ -90,7 +105,7 @@ def naming_nobody(parts: Iterable[GraphParts], fields: Iterable[str], notes: Not
     for part in parts:
         count = sum(named.isdisjoint(edge.properties) for edge in part.edges)
         if count and named:
-            notes.add("edges that do not say who may see them: no locked filter lets them through", count)
+            notes.add("edges that name nobody, which no locked filter lets through", count)
         yield part
 
 

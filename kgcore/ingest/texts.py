@@ -90,7 +90,7 @@ def texts_of(
 
     Links and hidden files are left out. Raises IngestError, and for a link that leads out of the folder.
     """
-    files = [(path.name, path)] if path.is_file() else _files(path, notes)
+    files = [(path.name, path)] if os.path.isfile(path) else _files(path, notes)
     seen: set[str] = set()
     for name, file in files:
         for text in read_texts(name, _bytes(name, file), notes, access_fields=access_fields):
@@ -193,10 +193,9 @@ def _files(root: Path, notes: Notes) -> list[tuple[str, Path]]:
                     notes.add("files of other kinds left out")
                 if len(found) + len(folders) > MOST_FILES:
                     raise refused(str(root), f"more than {MOST_FILES:,} files and folders", "Name a smaller folder")
-    except OSError as error:
-        raise refused(
-            str(root), f"cannot be read ({error.strerror})", "Name a file or a folder that is there"
-        ) from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise refused(str(root)[:500], f"cannot be read ({why})", "Name a file or a folder that is there") from error
     if not found:
         raise refused(str(root), "no documents in it", f"Name a folder with files that end in {', '.join(SUFFIXES)}")
     return sorted(found)

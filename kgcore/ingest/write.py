@@ -12,7 +12,7 @@ from kgcore.retrieve.render import match_text, passage_text
 from kgcore.store.protocol import GraphStore
 from kgcore.types import Chunk, Edge, Entity
 
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int | None, str], None]
 BATCH = 2_000
 
 

@@ -287,7 +287,7 @@ class TestImport:
 
     def test_says_whom_the_files_leave_out(self, graph: str) -> None:
         at = seen_by(upload(go(), ("t.csv", CSV)), "As the files say")
-        assert "2 edges that do not say who may see them: no locked filter lets them through" in said(at)
+        assert "Edges that name nobody, which no locked filter lets through: 2" in said(at)
         assert "no locked filter" in said(at.run())
 
     def test_another_column_is_another_plan(self, graph: str) -> None:
@@ -296,7 +296,7 @@ class TestImport:
         role(at, "Target").set_value("note")
         at = at.run()
         assert table(at, "From").value["Target"].tolist() == ["at work"]
-        assert "1 rows without a source or a target left out" in said(at)
+        assert "Rows without a source or a target left out: 1" in said(at)
         role(at, "Relation").select_index(0)
         assert table(at.run(), "From").value["Relation"].tolist() == ["RELATED"]
 
@@ -307,6 +307,15 @@ class TestImport:
         assert "no column is the source" in said(at) and "Map 'source'" in said(at)
         role(at, "Source").set_value("source")
         assert planned(at.run())["Edges"] == [2, 0, 0, 0]
+
+    def test_a_role_that_is_cleared_is_nobodys(self, graph: str) -> None:
+        nodes = "".join(f'<node id="{n}"><data key="k">Thing</data></node>' for n in "ab")
+        edge = '<edge source="a" target="b"/>'
+        key = '<key id="k" for="node" attr.name="type"/>'
+        at = seen_by(upload(go(), ("t.graphml", f"<graphml>{key}<graph>{nodes}{edge}</graph></graphml>")), EVERYBODY)
+        assert planned(at)["Edges"][0] == 1 and role(at, "Type").value == "type"
+        role(at, "Type").select_index(0)
+        assert planned(at.run())["Edges"][0] == 3  # the type is a fact of each node
 
     def test_columns_follow_the_header_and_the_delimiter(self, graph: str) -> None:
         at = seen_by(upload(go(), ("t.csv", "who,does,whom\nAda,KNOWS,Bob;Cy\n")), EVERYBODY)

@@ -194,7 +194,7 @@ class TestReading:
     def test_of_documents_that_say_who_may_see_them(self, server: ChatServer) -> None:
         row = {"id": "n", "text": NOTES, "allowed_principals": ["group:staff"]}
         at = read(extracting(("notes.jsonl", json.dumps(row)), ("more.md", MORE), who="As the files say"))
-        assert "1 edges that do not say who may see them: no locked filter lets them through" in said(at)
+        assert "Edges that name nobody, which no locked filter lets through: 1" in said(at)
         assert "no locked filter" in said(at.run())
         assert "group:staff" not in json.dumps([request.body for request in server.requests])
 

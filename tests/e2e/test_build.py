@@ -242,6 +242,24 @@ def test_what_is_pressed_next_is_on_the_screen(
     fits(page)
 
 
+def test_an_upload_is_kept_while_another_tab_is_open(open_page: OpenPage, url: str, tmp_path: Path) -> None:
+    page = making(open_page(f"{url}/build"), tmp_path / "kept.duckdb")
+    file = tmp_path / "kept.csv"
+    file.write_text("source,relation,target\nAnn,KNOWS,Bo\n")
+    page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
+    page.get_by_text("Everybody (group:public)").click()
+    expect(page.get_by_role("button", name="Write")).to_be_visible(timeout=60_000)
+    tab(page, "Documents")
+    expect(page.get_by_text("No document yet.")).to_be_visible(timeout=60_000)
+    tab(page, "Import")
+    expect(page.get_by_text("Uploaded: kept.csv")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Write")).to_be_visible(timeout=60_000)
+    fits(page)
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("Uploaded: kept.csv")).to_have_count(0, timeout=60_000)
+    expect(page.get_by_role("button", name="Write")).to_have_count(0)
+
+
 def test_what_is_written_is_there_when_the_browser_is_gone(open_page: OpenPage, tmp_path: Path) -> None:
     with running(tmp_path, store="") as url:
         page = making(open_page(f"{url}/build"), tmp_path / "much.duckdb")

@@ -18,7 +18,7 @@ from kgcore import IngestError, open_store
 from kgcore.ingest import plan_source, write_source
 from kgcore.ingest.importers.graphfile import open_graphfile, recognises
 from kgcore.ingest.importers.json_file import MOST_BYTES
-from kgcore.ingest.source import Notes
+from kgcore.ingest.source import DEFAULT_TYPE, Notes
 from kgcore.names import edge_id, entity_id
 from kgcore.retrieve import facts_csv, facts_graphml, run_json
 from kgcore.types import HAS_ATTRIBUTE, Entity
@@ -383,6 +383,16 @@ GIVEN: dict[str, Any] = {
 
 
 class TestMapping:
+    def test_a_role_that_no_attribute_plays(self, tmp_path: Path) -> None:
+        nodes = '<node id="a"><data key="k">Thing</data></node><node id="b"/>'
+        path = tmp_path / "t.graphml"
+        key = '<key id="k" for="node" attr.name="type"/>'
+        path.write_text(f'<graphml>{key}<graph>{nodes}<edge source="a" target="b"/></graph></graphml>')
+        [part] = open_graphfile(path).parts(Notes())
+        assert {entity.type for entity in part.entities} == {"Thing", DEFAULT_TYPE}
+        [part] = open_graphfile(path, {"type": ""}).parts(Notes())
+        assert ("a", "type", "Thing") in {(e.src_name, e.key, e.dst_name) for e in part.edges}
+
     def test_a_mapping_wins(self, tmp_path: Path) -> None:
         path = written(tmp_path / "g.json", json.dumps(GIVEN))
         given = {"name": "who", "type": "group", "relation": "verb", "description": "why"}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from kgcore.errors import IngestError
 from kgcore.ingest.importers import folder, graphfile, graphrag, hipporag, lightrag, saved_run, triples
-from kgcore.ingest.source import Source
+from kgcore.ingest.source import Source, readable
 
 __all__ = ["open_source"]
 
@@ -25,14 +26,16 @@ _FAMILIES = (
 def open_source(path: str | Path, mapping: Mapping[str, str] | None = None) -> Source:
     """The file or the folder as its family reads it; `mapping` names the column of each role where a family has some.
 
-    Raises IngestError if it is not there, belongs to no family, or the mapping does not fit.
+    The column "" says that none plays the role. Raises IngestError if it is not there, cannot be read, belongs to no
+    family, or the mapping does not fit.
     """
     place = Path(path)
-    if not place.exists():
-        raise IngestError(f"There is no {place}.", remedy="Name a file or a folder that is there.")
-    for recognises, opened in _FAMILIES:
-        if recognises(place):
-            return opened(place, mapping)
+    if not os.path.exists(place):  # a name that is too long is not there either
+        raise IngestError(f"There is no {str(place)[:500]}.", remedy="Name a file or a folder that is there.")
+    with readable(place):
+        for recognises, opened in _FAMILIES:
+            if recognises(place):
+                return opened(place, mapping)
     raise IngestError(
         f"{place.name or place} is no graph that can be imported.",
         remedy="Name a folder with triples.jsonl, a Microsoft GraphRAG or LightRAG folder, a HippoRAG result, a "

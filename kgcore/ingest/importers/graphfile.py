@@ -142,7 +142,7 @@ def _check(path: Path, columns: Sequence[str], mapping: Mapping[str, str]) -> No
     for role, column in mapping.items():
         if role not in ROLES:
             raise IngestError(f"{path.name}: there is no role {role!r}.", remedy=f"Roles are {', '.join(ROLES)}.")
-        if column not in columns:
+        if column and column not in columns:
             raise IngestError(
                 f"{path.name}: there is no attribute {column!r}.", remedy=f"Attributes are {', '.join(columns[:50])}."
             )
@@ -235,6 +235,8 @@ class _Reader:
     def _taken(self, role: str, data: dict[str, object]) -> object:
         """The value of a role, no longer among the attributes. A node may have another of the role's names."""
         mapping = self.source.mapping
+        if mapping.get(role) == "":
+            return None
         names = {name.lower(): name for name in data if name != mapping.get("type")} if role == "name" else {}
         for name in (mapping.get(role), *(names.get(name) for name in ROLES[role])):
             value = data.get(name) if name is not None else None

@@ -251,7 +251,7 @@ def open_triples(path: Path, mapping: Mapping[str, str] | None = None) -> Triple
             )
     header = {"yes": True, "no": False}.get(options.get("header", ""))
     table = look(path, HEADER, delimiter=DELIMITERS.get(options.get("delimiter", "")), header=header)
-    roles = {role: column for role, column in given.items() if column} or proposed_roles(table)
+    roles = {role: column for role, column in given.items() if column} if given else proposed_roles(table)
     _check(path, table, roles)
     settings = {"names": options.get("names") or ("exact" if _is_metaqa(table, roles) else "folded")}
     if table.form == "cells":
