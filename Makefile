@@ -21,7 +21,7 @@ run: $(VENV)/installed ## Install into .venv and start the app.
 
 test: $(VENV)/installed-dev lint ## Install the development set and run every test.
 	@failed=0; \
-	$(BIN)/python -m pytest -m "not alone" -n 2 --dist loadgroup || failed=1; \
+	$(BIN)/python -m pytest -m "not alone" -n 2 || failed=1; \
 	$(BIN)/python -m pytest -m alone || failed=1; \
 	exit $$failed
 

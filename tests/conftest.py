@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
 
 # The suite neither reads nor touches the user's caches: an app may hold the demo's file there.
 os.environ.setdefault("HOPSCOPE_CACHE_DIR", str(Path(__file__).parents[1] / ".cache" / "tests"))
@@ -33,17 +35,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        place = item.path.relative_to(here).as_posix()
-        if place.startswith(ALONE):
-            item.add_marker("alone")
-        elif store := SHARED.search(item.name.partition("[")[2]):
-            item.add_marker(pytest.mark.xdist_group(store.group()))
-        elif place.startswith("evals"):
-            item.add_marker(pytest.mark.xdist_group("evals"))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    place = item.path.relative_to(Path(__file__).parent).as_posix()
+    if place.startswith(ALONE):
+        item.add_marker("alone")
+
+
+class ByStore(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives one process all the tests of a store, and one those of the question sets, which are read once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        place, _, case = nodeid.partition("[")
+        if store := SHARED.search(case):
+            return store.group()
+        return "evals" if place.startswith("tests/evals/") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByStore:
+    return ByStore(config, log)
 
 
 @pytest.fixture
