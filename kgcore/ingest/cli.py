@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -85,11 +86,11 @@ def _fewer_collections() -> Iterator[None]:
 def _no_empty_file(address: str) -> Iterator[None]:
     """Takes away a file that was made for an import which failed before its first document."""
     file = _file_of(address)
-    was_there = file is None or file.exists()
+    was_there = file is None or os.path.exists(file)
     try:
         yield
     except BaseException:
-        if file is not None and not was_there and file.exists() and _is_empty(address):
+        if file is not None and not was_there and os.path.exists(file) and _is_empty(address):
             file.unlink()
         raise
 
@@ -117,6 +118,6 @@ def _mapping(given: Sequence[str]) -> Mapping[str, str] | None:
 def _opened(address: str, config: Config, *, create: bool) -> GraphStore:
     """The store with its access metadata; for a dry run into a file that is not there an empty one."""
     file = _file_of(address)
-    if file is not None and not create and not file.exists():
+    if file is not None and not create and not os.path.exists(file):
         return open_store("duckdb:///:memory:", create=True, access_fields=())
     return open_store(address, create=create, **{**store_options(config, address), "access_fields": ()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -49,12 +50,18 @@ class DuckFile:
         self.version = 0
         self._lock = threading.RLock()
         self._transaction: duckdb.DuckDBPyConnection | None = None
-        if path != ":memory:" and not create and not Path(path).is_file():
+        if path != ":memory:" and not create and not os.path.isfile(path):
             raise StoreError(
                 f"There is no graph file {path}.",
                 remedy="Make one with `python -m kgcore import FOLDER --store duckdb:///FILE`, or correct the address.",
             )
-        self._connection = _connect(path)
+        try:
+            self._connection = _connect(path)
+        except StoreError:
+            if not (create and _is_unborn(Path(path))):
+                raise
+            Path(path).unlink()
+            self._connection = _connect(path)
         try:
             self._check_or_create(create)
         except BaseException:
@@ -198,6 +205,9 @@ class DuckFile:
             )
 
 
+_HEADERS = 3 * 4096
+
+
 def _connect(path: str) -> duckdb.DuckDBPyConnection:
     try:
         return duckdb.connect(
@@ -226,6 +236,14 @@ def _connect(path: str) -> duckdb.DuckDBPyConnection:
         raise StoreError(
             f"{path} cannot be opened as a DuckDB file.", remedy="Check that the file is whole; import it again."
         ) from error
+
+
+def _is_unborn(file: Path) -> bool:
+    """Whether a process was killed while it made a file, before its three headers stood: nothing was ever in it."""
+    if not os.path.isfile(file) or file.stat().st_size >= _HEADERS:
+        return False
+    head = file.read_bytes()
+    return not head or head[8:12] == b"DUCK"
 
 
 def _objects(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
