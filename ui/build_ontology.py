@@ -13,12 +13,16 @@ from kgcore.ingest.proposed import ontology_of, propose_ontology
 from kgcore.types import Ontology
 from kgcore.viz import count, plain
 from ui import working
+from ui.build_ontology_tables import edited
 from ui.errors import show_error
 from ui.resources import digest
 from ui.text import escaped
 from ui.visit import Visit
 
-TEXT = "ontology_text"
+TEXT, SHAPE, WRITTEN = "ontology_text", "ontology_shape", "ontology_written"
+_SHAPES = ("Tables", "JSON")
+_NONE_YET = "Write one, or have one proposed from this graph or, by the chat model, from the documents."
+_HEIGHT = 212
 _NEXT, _OPENED, _FILE = "ontology_next", "ontology_opened", "ontology_file"
 _NAMED = 10
 _EMPTY = """{
@@ -30,17 +34,15 @@ _EMPTY = """{
 def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
     """The ontology as it is written now, or None, after saying what is wrong with it."""
     if _NEXT in st.session_state:
-        st.session_state[TEXT] = st.session_state.pop(_NEXT)
+        st.session_state[WRITTEN] = st.session_state.pop(_NEXT)
+        st.session_state.pop(TEXT, None)
     model = here.retriever.llm
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         of_graph = st.button("From this graph", key="ontology_graph", disabled=not here.visible.edges)
         of_samples = st.button("From the documents", key="ontology_model", disabled=model is None or not samples)
         with st.popover("Open a file"):
             file = st.file_uploader("An ontology as JSON", type="json", key=_FILE)
-        written = st.session_state.get(TEXT, "")
-        st.download_button(
-            "Save", written, "ontology.json", "application/json", key="ontology_save", disabled=not written
-        )
+        save = st.container(width="content")
     try:
         if of_graph and (found := ontology_of(here.graph.store.whole(), WHOLE)):
             _take(found)
@@ -54,27 +56,63 @@ def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
             _take(opened)
     except KgError as error:
         show_error(error)
-    text = st.text_area(
-        "Ontology as JSON",
-        key=TEXT,
-        height=160,
-        placeholder=_EMPTY,
+    shape = st.segmented_control(
+        "Shape",
+        _SHAPES,
+        default=_SHAPES[0],
+        key=SHAPE,
+        required=True,
+        label_visibility="collapsed",
         persist_state="session",
     )
-    if not text.strip():
-        st.caption("Write one, or have one proposed from this graph or, by the chat model, from the documents.")
+    ontology = _as_json() if shape == "JSON" else _as_tables()
+    written = st.session_state[WRITTEN]
+    save.download_button(
+        "Save", written, "ontology.json", "application/json", key="ontology_save", disabled=not written
+    )
+    if ontology is None:
         return None
-    try:
-        ontology = parse_ontology(text)
-        if fault := ontology_fault(ontology):
-            st.error(escaped(f"The ontology cannot be used: {fault}."))
-            return None
-    except KgError as error:
-        show_error(error)
+    if fault := ontology_fault(ontology):
+        st.error(escaped(f"The ontology cannot be used: {fault}."))
         return None
     if here.visible.edges:
         _preview(here, ontology)
     return ontology
+
+
+def _as_json() -> Ontology | None:
+    """As it is written; None, after saying why, while it is none."""
+    st.session_state.setdefault(TEXT, st.session_state.get(WRITTEN, ""))
+    text = st.text_area("Ontology as JSON", key=TEXT, height=_HEIGHT, placeholder=_EMPTY)
+    st.session_state[WRITTEN] = text
+    if not text.strip():
+        st.caption(_NONE_YET)
+        return None
+    return _parsed(text)
+
+
+def _as_tables() -> Ontology | None:
+    """As its tables say; None, after saying why, while they are empty or the JSON is none."""
+    st.session_state.pop(TEXT, None)
+    text = st.session_state.setdefault(WRITTEN, "")
+    held = _parsed(text) if text.strip() else Ontology(entity_types=())
+    if held is None:
+        return None
+    ontology = edited(held)
+    empty = ontology == Ontology(entity_types=())
+    st.session_state[WRITTEN] = "" if empty else write_ontology(ontology)
+    if empty:
+        st.caption(_NONE_YET)
+        return None
+    return ontology
+
+
+def _parsed(text: str) -> Ontology | None:
+    try:
+        return parse_ontology(text, checked=False)
+    except KgError as error:
+        show_error(error)
+        return None
 
 
 def _take(ontology: Ontology) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from kgcore.ingest import Plan
+from kgcore.ingest.compare import Count
 from kgcore.viz import plain
 from ui import working
 from ui.text import escaped
@@ -44,7 +45,21 @@ def show_plan(here: Visit, plan: Plan, notes: Mapping[str, int], kind: str, writ
             working.begin(here.graph, "Writing", write)
             st.rerun()
         show_notes(notes)
+    if plan.entity_examples:
+        with st.expander(_shown("Entities", len(plan.entity_examples), plan.entities)):
+            named = [entity for _, entity in plan.entity_examples]
+            st.dataframe(
+                {
+                    "": [what for what, _ in plan.entity_examples],
+                    "Entity": [plain(entity.name, 200) for entity in named],
+                    "Type": [plain(entity.type, 100) for entity in named],
+                },
+                hide_index=True,
+                height=220,
+                key=f"{kind}_entities",
+            )
     if plan.examples:
+        st.caption(_shown("Edges", len(plan.examples), plan.edges))
         edges = [edge for _, edge in plan.examples]
         st.dataframe(
             {
@@ -58,6 +73,11 @@ def show_plan(here: Visit, plan: Plan, notes: Mapping[str, int], kind: str, writ
             height=220,
             key=f"{kind}_examples",
         )
+
+
+def _shown(what: str, shown: int, count: Count) -> str:
+    differing = count.new + count.changed + count.gone
+    return f"{what}: {shown:,}" if shown == differing else f"{what}: the first {shown:,} of {differing:,}"
 
 
 def show_notes(notes: Mapping[str, int]) -> None:

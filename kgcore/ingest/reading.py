@@ -13,8 +13,6 @@ from kgcore.ingest.plan import Plan, plan_source, write_source
 from kgcore.ingest.source import GraphParts, Notes, Source, naming_nobody, readable, stamped
 from kgcore.store.protocol import GraphStore
 
-EXAMPLES = 50
-
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
@@ -35,7 +33,7 @@ class Reading:
 
     def plan(self, store: GraphStore, *, progress: Callable[[int], None] | None = None) -> Imported:
         """What writing it would change. Raises IngestError, StoreError."""
-        plan = plan_source(store, self.parts, examples=EXAMPLES, progress=progress)
+        plan = plan_source(store, self.parts, progress=progress)
         return Imported(source=self.source, plan=plan, notes=self.notes)
 
     def write(self, store: GraphStore, *, progress: Callable[[int], None] | None = None) -> Imported:

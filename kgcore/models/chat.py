@@ -133,6 +133,10 @@ class OpenAIChat:
             timeout=config.chat_timeout,
         )
 
+    def close(self) -> None:
+        """Closes its connections."""
+        self._client.close()
+
     def complete(self, system: str, user: str) -> str:
         """The answer's text, without any reasoning the model wrote before it. Raises ModelError."""
         return self._read(self._ask(system, user))

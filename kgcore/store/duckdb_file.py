@@ -55,13 +55,9 @@ class DuckFile:
                 f"There is no graph file {path}.",
                 remedy="Make one with `python -m kgcore import FOLDER --store duckdb:///FILE`, or correct the address.",
             )
-        try:
-            self._connection = _connect(path)
-        except StoreError:
-            if not (create and _is_unborn(Path(path))):
-                raise
-            Path(path).unlink()
-            self._connection = _connect(path)
+        if create and path != ":memory:" and not (os.path.exists(path) and os.path.getsize(path)):
+            _make(path)
+        self._connection = _connect(path)
         try:
             self._check_or_create(create)
         except BaseException:
@@ -205,13 +201,22 @@ class DuckFile:
             )
 
 
-_HEADERS = 3 * 4096
+def _make(path: str) -> None:
+    """A new file, under another name until it is whole: killed meanwhile, it leaves none that cannot be opened."""
+    try:
+        made = Path(path).with_name(f".{Path(path).name}.new")
+        made.unlink(missing_ok=True)
+        _connect(str(made), path).close()
+        made.replace(path)
+    except (OSError, ValueError) as error:
+        raise _unopened(path) from error
 
 
-def _connect(path: str) -> duckdb.DuckDBPyConnection:
+def _connect(file: str, shown: str = "") -> duckdb.DuckDBPyConnection:
+    path = shown or file
     try:
         return duckdb.connect(
-            path,
+            file,
             config={
                 "enable_external_access": "false",
                 "autoinstall_known_extensions": "false",
@@ -220,7 +225,7 @@ def _connect(path: str) -> duckdb.DuckDBPyConnection:
             },
         )
     except duckdb.Error as error:
-        text = str(error).replace(path, "")
+        text = str(error).replace(file, "")
         if "Could not set lock on file" in text:
             holder = re.search(r"lock is held in (.+?) \(PID (\d+)\)", text)
             who = f"{Path(holder[1]).name}, process {holder[2]}" if holder else "another process"
@@ -228,22 +233,16 @@ def _connect(path: str) -> duckdb.DuckDBPyConnection:
                 f"{path} is open in {who}; one process at a time can hold a DuckDB file.",
                 remedy="Stop that process, or work on a copy of the file.",
             ) from error
-        raise StoreError(
-            f"{path} cannot be opened as a DuckDB file.",
-            remedy="Check that the path is right and the file whole; restore it from a backup or import it again.",
-        ) from error
+        raise _unopened(path) from error
     except UnicodeDecodeError as error:
-        raise StoreError(
-            f"{path} cannot be opened as a DuckDB file.", remedy="Check that the file is whole; import it again."
-        ) from error
+        raise _unopened(path) from error
 
 
-def _is_unborn(file: Path) -> bool:
-    """Whether a process was killed while it made a file, before its three headers stood: nothing was ever in it."""
-    if not os.path.isfile(file) or file.stat().st_size >= _HEADERS:
-        return False
-    head = file.read_bytes()
-    return not head or head[8:12] == b"DUCK"
+def _unopened(path: str) -> StoreError:
+    return StoreError(
+        f"{path[:500]} cannot be opened as a DuckDB file.",
+        remedy="Check that the path is right and the file whole; restore it from a backup or import it again.",
+    )
 
 
 def _objects(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:

@@ -36,7 +36,7 @@ from tests.app.test_build import graph as graph
 from tests.chat_server import ChatServer, Reply, Request
 from tests.chat_server import said as reply
 from ui import working
-from ui.build_ontology import TEXT
+from ui.build_ontology import SHAPE, TEXT, WRITTEN
 
 NOTES = "Ida Lark owns Lark Shipping. Lark Shippings is based in Port Ellis. The harbour is cold in winter."
 MORE = "Tom Reed works at Lark Shipping."
@@ -96,6 +96,9 @@ def extracting(*files: tuple[str, str], ontology: Any = ONTOLOGY, who: str = EVE
 
 
 def ontologised(at: AppTest, ontology: Any) -> AppTest:
+    if not at.text_area:
+        at.segmented_control(key=SHAPE).set_value("JSON")
+        at = at.run()
     at.text_area(key=TEXT).set_value(ontology if isinstance(ontology, str) else json.dumps(ontology))
     return at.run()
 
@@ -299,7 +302,7 @@ class TestTheOntology:
 
     def test_is_proposed_from_the_graph(self, documents: str) -> None:
         at = press(tab(go(), "Extract"), "ontology_graph")
-        proposed = json.loads(at.text_area(key=TEXT).value)
+        proposed = json.loads(at.session_state[WRITTEN])
         assert [kind["name"] for kind in proposed["entity_types"]] == ["T"]
         assert [kind["name"] for kind in proposed["relation_types"]] == ["KNOWS"]
         assert "All of this graph keeps to it." in said(at)
@@ -318,7 +321,7 @@ class TestTheOntology:
         server.answer(lambda _: reply(json.dumps(ONTOLOGY)))
         at = upload(tab(go(), "Extract"), ("notes.txt", NOTES), kind="extract")
         at = press(at, "ontology_model")
-        assert [kind["name"] for kind in json.loads(at.text_area(key=TEXT).value)["entity_types"]] == [
+        assert [kind["name"] for kind in json.loads(at.session_state[WRITTEN])["entity_types"]] == [
             "Person", "Company",
         ]  # fmt: skip
         assert not at.error and NOTES[:20] in json.dumps(server.requests[0].body)
@@ -327,20 +330,47 @@ class TestTheOntology:
         server.answer(lambda _: reply("I would rather not."))
         at = ontologised(upload(tab(go(), "Extract"), ("notes.txt", NOTES), kind="extract"), ONTOLOGY)
         at = press(at, "ontology_model")
-        assert len(at.error) == 1 and json.loads(at.text_area(key=TEXT).value) == ONTOLOGY
+        assert len(at.error) == 1 and json.loads(at.session_state[WRITTEN]) == ONTOLOGY
         assert "Say who may see it" in said(at)
 
     def test_is_opened_from_a_file(self, graph: str) -> None:
         at = tab(go(), "Extract")
         at = opened(at, json.dumps(ONTOLOGY))
-        assert json.loads(at.text_area(key=TEXT).value)["entity_types"] == ONTOLOGY["entity_types"]
+        assert json.loads(at.session_state[WRITTEN])["entity_types"] == ONTOLOGY["entity_types"]
         at = opened(ontologised(at, "{}"), "{")
         assert "o.json" in said(at) and at.text_area(key=TEXT).value == "{}"
 
     def test_is_kept_when_the_tab_is_left(self, graph: str) -> None:
         at = ontologised(tab(go(), "Extract"), ONTOLOGY)
         at = tab(tab(at, "Documents"), "Extract")
-        assert json.loads(at.text_area(key=TEXT).value) == ONTOLOGY
+        assert json.loads(at.session_state[WRITTEN]) == ONTOLOGY
+
+    def test_is_edited_as_tables(self, documents: str) -> None:
+        at = press(tab(go(), "Extract"), "ontology_graph")
+        at = send(at, "Entity type", {"edited_rows": {}, "added_rows": [{"Entity type": "Person"}], "deleted_rows": []})
+        at = send(
+            at, "Relation",
+            {"edited_rows": {"0": {"From": ["Person"], "To": ["T"]}}, "added_rows": [{"Relation": "OWNS"}],
+             "deleted_rows": []},
+        )  # fmt: skip
+        now = json.loads(at.session_state[WRITTEN])
+        assert [kind["name"] for kind in now["entity_types"]] == ["T", "Person"]
+        assert now["relation_types"] == [{"name": "KNOWS", "source": ["Person"], "target": ["T"]}, {"name": "OWNS"}]
+        assert "drop 3 edges: triples T KNOWS T (3)" in said(at)
+        at.segmented_control(key=SHAPE).set_value("JSON")
+        assert json.loads(at.run().text_area(key=TEXT).value) == now
+        at = ontologised(at, {**now, "entity_types": [{"name": "T"}, {"name": "Person"}, {"name": "Firm"}]})
+        at.segmented_control(key=SHAPE).set_value("Tables")
+        assert table(at.run(), "Entity type").value["Entity type"].tolist() == ["T", "Person", "Firm"]
+
+    def test_of_a_type_that_is_taken_away_the_relations_are_said(self, documents: str) -> None:
+        at = press(tab(go(), "Extract"), "ontology_graph")
+        at = send(
+            at, "Entity type", {"edited_rows": {"0": {"Entity type": "Thing"}}, "added_rows": [], "deleted_rows": []}
+        )
+        assert not at.exception and ("there is no entity type" in said(at) or "drop 3 edges" in said(at))
+        at = send(at, "Entity type", {"edited_rows": {}, "added_rows": [], "deleted_rows": [0]})
+        assert not at.exception and json.loads(at.session_state[WRITTEN] or "{}").get("entity_types", []) == []
 
 
 def opened(at: AppTest, text: str) -> AppTest:

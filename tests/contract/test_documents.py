@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kgcore.errors import ConfigError
 from kgcore.filters import WHOLE
-from kgcore.ingest import delete_documents, set_principals, write_source
+from kgcore.ingest import delete_documents, plan_source, set_principals, write_source
 from kgcore.ingest.documents import MOST, metadata_of, principals_of
 from kgcore.ingest.source import GraphParts, by_document
 from kgcore.names import entity_id
@@ -98,7 +98,8 @@ def test_any_order_of_writing_replacing_and_deleting_ends_as_the_survivors_alone
             alive.pop(id_, None)
         else:
             alive[id_] = document(id_, triples)
-            write_source(store, [alive[id_]])
+            planned = plan_source(store, [alive[id_]], examples=0)
+            assert write_source(store, [alive[id_]]) == planned
     found = held(store)
     fresh = factory.make(access_fields=())
     for graph in alive.values():

@@ -97,7 +97,9 @@ def test_a_document_given_again_is_replaced_and_the_others_stay(store: GraphStor
     assert found.edges == Count(new=1, changed=1, gone=1, same=1)
     assert found.chunks == Count(changed=1, gone=1)
     assert [(what, e.id) for what, e in found.examples] == [("changed", "e2"), ("new", "e6"), ("gone", "e7")]
-    written(store, LATER)
+    assert found.entities == Count(new=1, gone=1, same=3)
+    assert [(what, e.id) for what, e in found.entity_examples] == [("new", "f"), ("gone", "gone")]
+    assert written(store, LATER) == replace(found, examples=(), entity_examples=())
     replaced = held(store)
     assert not store.entities(["gone"], WHOLE)
     written(store, TWO)

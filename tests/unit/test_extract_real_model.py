@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,7 +70,11 @@ def url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_it_answers_with_facts_or_is_set_aside_or_an_error(url: str, tmp_path: Path) -> None:
-    chat = OpenAIChat(base_url=url, model="smollm2", timeout=300.0, max_tokens=400)
+    with closing(OpenAIChat(base_url=url, model="smollm2", timeout=300.0, max_tokens=400)) as chat:
+        check(chat, tmp_path)
+
+
+def check(chat: OpenAIChat, tmp_path: Path) -> None:
     assert chat.complete("Answer in a word.", "Is Paris a city?")
     with AnswerCache(tmp_path / "answers.sqlite") as cache:
         [read] = extract([passage(1)], ONTOLOGY, chat, cache, workers=1)

