@@ -43,6 +43,15 @@ def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
         with st.popover("Open a file"):
             file = st.file_uploader("An ontology as JSON", type="json", key=_FILE)
         save = st.container(width="content")
+        shape = st.segmented_control(
+            "Shape",
+            _SHAPES,
+            default=_SHAPES[0],
+            key=SHAPE,
+            required=True,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
     try:
         if of_graph and (found := ontology_of(here.graph.store.whole(), WHOLE)):
             _take(found)
@@ -56,15 +65,6 @@ def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
             _take(opened)
     except KgError as error:
         show_error(error)
-    shape = st.segmented_control(
-        "Shape",
-        _SHAPES,
-        default=_SHAPES[0],
-        key=SHAPE,
-        required=True,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
     ontology = _as_json() if shape == "JSON" else _as_tables()
     written = st.session_state[WRITTEN]
     save.download_button(

@@ -1,4 +1,7 @@
-"""One database of a Neo4j server: its address, bounded reading and writing, and its errors in our words."""
+"""One database of a Neo4j server: its address, bounded reading and writing, and its errors in our words.
+
+The driver packs values by neo4j-rust-ext where that is installed; it is found without an import.
+"""
 
 from __future__ import annotations
 

