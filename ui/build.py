@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from kgcore.filters import WHOLE
 from kgcore.ingest import embed_missing
 from kgcore.ingest.side import is_foreign
+from kgcore.viz import count
 from ui import graphs, resources, working
 from ui.text import escaped
 from ui.visit import Visit
-from ui.working import Work
+from ui.working import Stopped, Work
 
 TAB = "build"
 _PAGE = 100  # a step is seen, and can be stopped, every few seconds
@@ -42,15 +45,35 @@ def begin_with(here: Visit) -> None:
     graphs.maker(key="_here")
 
 
-def compute_vectors(here: Visit) -> None:
-    """Begins to compute the vectors that are missing; the graph can be asked meanwhile."""
+def takes_vectors(here: Visit) -> bool:
+    """Whether the graph has no other model's vectors."""
+    return here.visible.embedder in (None, "", resources.embedder().name)
+
+
+def then_vectors(here: Visit, write: Callable[[Work], str]) -> Callable[[Work], str]:
+    """A work that writes, and then computes the vectors that are missing; the graph can be asked meanwhile."""
+    embed = _embedding(here)
+
+    def work(now: Work) -> str:
+        said = write(now)
+        now.what, now.note = "Vectors", f" · {said}"
+        try:
+            now.step(0, of="")
+            return f"{said} {embed(now)}"
+        except Stopped:
+            return f"{said} Stopped before all vectors were there."
+
+    return work
+
+
+def _embedding(here: Visit) -> Callable[[Work], str]:
     store, embedder = here.graph.store.whole(), resources.embedder()
 
     def work(now: Work) -> str:
         made = embed_missing(store, embedder, progress=now.step, page=_PAGE)
-        return f"{made:,} vectors computed."
+        return f"{count(made, 'vector')} computed."
 
-    working.begin(here.graph, "Vectors", work)
+    return work
 
 
 def _vectors(here: Visit) -> None:
@@ -61,5 +84,5 @@ def _vectors(here: Visit) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.text(f"{lacking:,} of {held.edges:,} edges have no vector: facts are scored by the words of the question.")
         if st.button("Compute vectors", key="build_vectors"):
-            compute_vectors(here)
+            working.begin(here.graph, "Vectors", _embedding(here))
             st.rerun()

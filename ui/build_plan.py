@@ -9,7 +9,7 @@ import streamlit as st
 from kgcore.ingest import Plan
 from kgcore.ingest.compare import Count
 from kgcore.viz import plain
-from ui import working
+from ui import build, working
 from ui.text import escaped
 from ui.visit import Visit
 from ui.working import Work
@@ -41,9 +41,18 @@ def show_plan(here: Visit, plan: Plan, notes: Mapping[str, int], kind: str, writ
     with right, st.container(gap="xsmall"):
         if plan.is_nothing:
             st.text("The graph holds all of it as it is: there is nothing to write.")
-        elif st.button("Write", key=f"{kind}_write", type="primary"):
-            working.begin(here.graph, "Writing", write)
-            st.rerun()
+        else:
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                pressed = st.button("Write", key=f"{kind}_write", type="primary")
+                vectors = build.takes_vectors(here) and st.checkbox(
+                    "Then compute vectors",
+                    True,
+                    key=f"{kind}_vectors",
+                    help="The graph can be asked meanwhile: facts are scored by the words of the question.",
+                )
+            if pressed:
+                working.begin(here.graph, "Writing", build.then_vectors(here, write) if vectors else write)
+                st.rerun()
         show_notes(notes)
     if plan.entity_examples:
         with st.expander(_shown("Entities", len(plan.entity_examples), plan.entities)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,8 @@ def seen_by(at: AppTest, chosen: str, names: str = "", kind: str = "import") -> 
     return at
 
 
-def write(at: AppTest, kind: str = "import") -> AppTest:
+def write(at: AppTest, kind: str = "import", *, vectors: bool = False) -> AppTest:
+    at.checkbox(key=f"{kind}_vectors").set_value(vectors)
     press(at, f"{kind}_write")
     finish()
     return at.run()
@@ -492,6 +494,24 @@ class TestTheWriting:
         if planned(at)["Edges"][0]:
             at = write(at)
         assert planned(at)["Edges"] == [0, 0, 0, 2]
+
+    def test_vectors_follow_the_writing(self, graph: str) -> None:
+        at = write(seen_by(upload(go(), ("t.csv", CSV)), EVERYBODY), vectors=True)
+        assert re.search(r"Written\. Edges: 2 new.* \d+ vectors computed\.", said(at))
+        assert "have no vector" not in said(at) and "build_vectors" not in [one.key for one in at.button]
+
+    def test_stopped_before_them_what_was_written_stays(self, graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        at = seen_by(upload(go(), ("t.csv", CSV)), EVERYBODY)
+        embed = build.embed_missing
+
+        def stopping(*given: Any, **more: Any) -> int:
+            [*working._works().values()][-1].job.stop()
+            return embed(*given, **more)
+
+        monkeypatch.setattr(build, "embed_missing", stopping)
+        at = write(at, vectors=True)
+        assert "Written. Edges: 2 new" in said(at) and "Stopped before all vectors were there." in said(at)
+        assert "2 of 2 edges have no vector" in said(at)
 
     def test_vectors_are_computed_when_asked_for(self, graph: str) -> None:
         at = write(seen_by(upload(go(), ("t.csv", CSV)), EVERYBODY))

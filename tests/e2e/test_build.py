@@ -83,6 +83,7 @@ def test_a_real_index_is_imported_gets_vectors_and_answers(open_page: OpenPage, 
     expect(page.get_by_text("msgraphrag: Microsoft GraphRAG")).to_be_visible()
     expect(page.get_by_text("Say who may see it")).to_be_visible()
     page.get_by_text("Everybody (group:public)").click()
+    page.get_by_text("Then compute vectors").click()
     page.get_by_role("button", name="Write").click()
     expect(page.get_by_text("Written. Edges: 1,880 new")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("there is nothing to write")).to_be_visible(timeout=60_000)
@@ -269,6 +270,7 @@ def test_what_is_written_is_there_when_the_browser_is_gone(open_page: OpenPage, 
         file.write_text("source,relation,target\n" + "".join(f"A{n},KNOWS,B{n}\n" for n in range(30_000)))
         page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
         page.get_by_text("Everybody (group:public)").click()
+        page.get_by_text("Then compute vectors").click()
         page.get_by_role("button", name="Write").click()
         expect(page.get_by_text(re.compile("^Writing|^Written"))).to_be_visible(timeout=60_000)
         link = page.url
