@@ -254,6 +254,7 @@ def test_an_upload_is_kept_while_another_tab_is_open(open_page: OpenPage, url: s
     expect(page.get_by_role("button", name="Write")).to_be_visible(timeout=60_000)
     tab(page, "Documents")
     expect(page.get_by_text("No document yet.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_test_id("stFileUploader")).to_have_count(0)  # until then it has its file still
     tab(page, "Import")
     expect(page.get_by_text("Uploaded: kept.csv")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("button", name="Write")).to_be_visible(timeout=60_000)
