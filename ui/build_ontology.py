@@ -13,7 +13,7 @@ from kgcore.ingest.proposed import ontology_of, propose_ontology
 from kgcore.types import Ontology
 from kgcore.viz import count, plain
 from ui import working
-from ui.build_ontology_tables import edited
+from ui.build_ontology_tables import HEIGHT, edited
 from ui.errors import show_error
 from ui.resources import digest
 from ui.text import escaped
@@ -22,7 +22,6 @@ from ui.visit import Visit
 TEXT, SHAPE, WRITTEN = "ontology_text", "ontology_shape", "ontology_written"
 _SHAPES = ("Tables", "JSON")
 _NONE_YET = "Write one, or have one proposed from this graph or, by the chat model, from the documents."
-_HEIGHT = 212
 _NEXT, _OPENED, _FILE = "ontology_next", "ontology_opened", "ontology_file"
 _NAMED = 10
 _EMPTY = """{
@@ -83,7 +82,7 @@ def ontology_editor(here: Visit, samples: Sequence[str]) -> Ontology | None:
 def _as_json() -> Ontology | None:
     """As it is written; None, after saying why, while it is none."""
     st.session_state.setdefault(TEXT, st.session_state.get(WRITTEN, ""))
-    text = st.text_area("Ontology as JSON", key=TEXT, height=_HEIGHT, placeholder=_EMPTY)
+    text = st.text_area("Ontology as JSON", key=TEXT, height=HEIGHT, placeholder=_EMPTY)
     st.session_state[WRITTEN] = text
     if not text.strip():
         st.caption(_NONE_YET)

@@ -365,10 +365,12 @@ class TestTheOntology:
 
     def test_of_a_type_that_is_taken_away_the_relations_are_said(self, documents: str) -> None:
         at = press(tab(go(), "Extract"), "ontology_graph")
+        at = send(at, "Relation", {"edited_rows": {"0": {"From": ["T"]}}, "added_rows": [], "deleted_rows": []})
+        assert not at.error
         at = send(
             at, "Entity type", {"edited_rows": {"0": {"Entity type": "Thing"}}, "added_rows": [], "deleted_rows": []}
         )
-        assert not at.exception and ("there is no entity type" in said(at) or "drop 3 edges" in said(at))
+        assert "The ontology cannot be used: relation_types.0.source: there is no entity type" in said(at)
         at = send(at, "Entity type", {"edited_rows": {}, "added_rows": [], "deleted_rows": [0]})
         assert not at.exception and json.loads(at.session_state[WRITTEN] or "{}").get("entity_types", []) == []
 
