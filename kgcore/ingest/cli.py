@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from kgcore.config import Config, store_options
 from kgcore.errors import ConfigError
 from kgcore.filters import WHOLE
-from kgcore.ingest.plan import Count
+from kgcore.ingest.compare import Count
 from kgcore.ingest.reading import Imported, read_path
 from kgcore.store import GraphStore, open_store
 from kgcore.types import Edge

@@ -104,8 +104,7 @@ class Comparison:
 
     def written(self) -> Plan:
         """What was done, with the entities that were left without an edge, and went."""
-        lost = self._lost.keys() - self._joined
-        self._add(entities=Count(gone=len(lost) - len(self.store.entities(sorted(lost), WHOLE))))
+        self._add(entities=Count(gone=len(self._lost) - len(self.store.entities(sorted(self._lost), WHOLE))))
         return self.plan
 
     def changes(self, part: GraphParts) -> Changes:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 
-from kgcore.ingest.compare import Changes, Comparison, Count, Plan
+from kgcore.ingest.compare import Changes, Comparison, Plan
 from kgcore.ingest.source import GraphParts
 from kgcore.ingest.write import upsert_embedded
 from kgcore.models.protocol import Embedder
 from kgcore.store.protocol import GraphStore
-
-__all__ = ["Count", "Plan", "plan_source", "write_source"]
 
 EXAMPLES = 1_000
 """Edges, and entities, that a plan shows."""

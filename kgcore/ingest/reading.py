@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from kgcore.ingest.compare import Plan
 from kgcore.ingest.documents import PRINCIPALS, checked_principals
 from kgcore.ingest.importers import open_source
-from kgcore.ingest.plan import Plan, plan_source, write_source
+from kgcore.ingest.plan import plan_source, write_source
 from kgcore.ingest.source import GraphParts, Notes, Source, naming_nobody, readable, stamped
 from kgcore.store.protocol import GraphStore
 

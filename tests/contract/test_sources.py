@@ -10,7 +10,7 @@ import pytest
 from kgcore.errors import IngestError
 from kgcore.filters import WHOLE
 from kgcore.ingest import plan, plan_source, write_source
-from kgcore.ingest.plan import Count
+from kgcore.ingest.compare import Count
 from kgcore.ingest.source import GraphParts, by_document, stamped
 from kgcore.store import GraphStore
 from kgcore.types import Chunk, Edge, PropertyValue

@@ -50,6 +50,11 @@ def place(page: Page, path: Path) -> None:
     page.keyboard.press("Enter")
 
 
+def upload(page: Page, file: Path, text: str) -> None:
+    file.write_text(text)
+    page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
+
+
 def tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name).click()
 
@@ -157,9 +162,11 @@ def test_documents_are_extracted_by_keyboard(open_page: OpenPage, url: str, serv
 
 def test_documents_are_given_to_others_and_deleted(open_page: OpenPage, url: str, tmp_path: Path) -> None:
     page = making(open_page(f"{url}/build"), tmp_path / "names.duckdb")
-    file = tmp_path / "names.csv"
-    file.write_text("source,relation,target,document\nAda,KNOWS,Bob,first\nBob,KNOWS,Cy,second\nCy,KNOWS,Ada,third\n")
-    page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
+    upload(
+        page,
+        tmp_path / "names.csv",
+        "source,relation,target,document\nAda,KNOWS,Bob,first\nBob,KNOWS,Cy,second\nCy,KNOWS,Ada,third\n",
+    )
     page.get_by_text("These principals alone").click()
     page.get_by_label("Principals, separated by commas").fill("group:staff")
     page.keyboard.press("Enter")
@@ -201,8 +208,7 @@ def test_names_of_files_and_graphs_are_text(open_page: OpenPage, url: str, tmp_p
         json.dumps({"source": name, "relation": name[:80], "target": "Zanzibar", "document": name[:200]})
         for name in HOSTILE.values()
     ]
-    file.write_text("\n".join(lines))
-    page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
+    upload(page, file, "\n".join(lines))
     page.get_by_text("Everybody (group:public)").click()
     expect(page.get_by_role("button", name="Write")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("<img src=x onerror=window.ran=1>.jsonl: Triples")).to_be_visible()
@@ -247,9 +253,7 @@ def test_what_is_pressed_next_is_on_the_screen(
 
 def test_an_upload_is_kept_while_another_tab_is_open(open_page: OpenPage, url: str, tmp_path: Path) -> None:
     page = making(open_page(f"{url}/build"), tmp_path / "kept.duckdb")
-    file = tmp_path / "kept.csv"
-    file.write_text("source,relation,target\nAnn,KNOWS,Bo\n")
-    page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
+    upload(page, tmp_path / "kept.csv", "source,relation,target\nAnn,KNOWS,Bo\n")
     page.get_by_text("Everybody (group:public)").click()
     expect(page.get_by_role("button", name="Write")).to_be_visible(timeout=60_000)
     tab(page, "Documents")
@@ -267,9 +271,11 @@ def test_an_upload_is_kept_while_another_tab_is_open(open_page: OpenPage, url: s
 def test_what_is_written_is_there_when_the_browser_is_gone(open_page: OpenPage, tmp_path: Path) -> None:
     with running(tmp_path, store="") as url:
         page = making(open_page(f"{url}/build"), tmp_path / "much.duckdb")
-        file = tmp_path / "much.csv"
-        file.write_text("source,relation,target\n" + "".join(f"A{n},KNOWS,B{n}\n" for n in range(30_000)))
-        page.locator("[data-testid=stFileUploader] input").first.set_input_files(file)
+        upload(
+            page,
+            tmp_path / "much.csv",
+            "source,relation,target\n" + "".join(f"A{n},KNOWS,B{n}\n" for n in range(30_000)),
+        )
         page.get_by_text("Everybody (group:public)").click()
         page.get_by_text("Then compute vectors").click()
         page.get_by_role("button", name="Write").click()
