@@ -5,7 +5,8 @@
     ├── StoreError      a store that cannot be opened, read or written
     ├── ModelError      a model that is missing, unreachable, or answers nonsense
     ├── ConfigError     a setting or an argument out of its bounds
-    └── IngestError     a file or a record that cannot be imported
+    ├── IngestError     a file or a record that cannot be imported
+    └── QueryError      a Cypher query that may not, or cannot, be run
 
 Each carries `remedy`: what the reader can do next. `str(error)` is the message alone.
 """
@@ -54,3 +55,7 @@ class ConfigError(KgError):
 
 class IngestError(KgError):
     """An input cannot be imported; the message names the file and the line."""
+
+
+class QueryError(KgError):
+    """A Cypher query is refused, wrong, too much, or took too long."""

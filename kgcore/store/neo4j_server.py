@@ -136,6 +136,13 @@ class NeoServer:
                 return session.execute_read(work)
 
     @contextmanager
+    def reading(self, *raised: type[Exception]) -> Iterator[neo4j.Session]:
+        """A session in READ mode, tried once; errors of the kinds `raised` are left as they are. Raises StoreError."""
+        self.queries += 1
+        with self._said(*raised), self._session(neo4j.READ_ACCESS) as session:
+            yield session
+
+    @contextmanager
     def transaction(self) -> Iterator[neo4j.Transaction]:
         """The one writing transaction, which an inner call joins; rolled back on any error. Raises StoreError."""
         with self._lock:
@@ -205,12 +212,14 @@ class NeoServer:
         return self._driver.session(database=self.address.database, default_access_mode=mode)
 
     @contextmanager
-    def _said(self) -> Iterator[None]:
-        """Turns the driver's errors into ours, the same error kept as their cause."""
+    def _said(self, *raised: type[Exception]) -> Iterator[None]:
+        """Turns the driver's errors into ours, the same error kept as their cause; not those of the kinds `raised`."""
         if self._closed:
             raise StoreError(f"{self.address.shown} was closed.", remedy="Open it again.")
         try:
             yield
+        except raised:
+            raise
         except (faults.Neo4jError, faults.DriverError) as error:
             raise server_error(self.address, error) from error
 
