@@ -16,7 +16,7 @@ from kgcore.store.neo4j import NeoStore
 from kgcore.store.neo4j_server import Address
 from tests.data.build import offline
 from tests.neo4j.addresses import addresses, emptied
-from tests.neo4j.cypher_reads import PARAMETERS, READS
+from tests.neo4j.cypher_reads import DIFFERENCES, PARAMETERS, READS
 
 SERVERS = [pytest.param(address, id=f"neo4j-{number}") for number, address in enumerate(addresses(), 1)]
 
