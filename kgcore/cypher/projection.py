@@ -24,12 +24,13 @@ from kgcore.errors import QueryError
 from kgcore.filters import AccessFilter
 from kgcore.store.neo4j_values import stored_name
 from kgcore.store.protocol import GraphStore
-from kgcore.types import Edge, End
+from kgcore.types import HAS_ATTRIBUTE, Edge, End
 
 GRACE = 2.0
 """Seconds past its time after which a process that does not answer is ended."""
 _LOAD_TIME = 120.0
 _PART = 5_000
+_Kind = tuple[str, str, str]
 _CHILD = Path(__file__).with_name("child.py")
 
 
@@ -47,13 +48,15 @@ class Pattern:
 class CypherSchema:
     """What can be asked about: labels and their nodes, relationship types with their properties, and patterns.
 
-    Counts are of what is visible; each is ordered by (count descending, name).
+    Counts are of what is visible; each is ordered by (count descending, name). `chain` are the two patterns that most
+    often follow each other, without attributes.
     """
 
     labels: Mapping[str, int]
     relations: Mapping[str, int]
     properties: Mapping[str, tuple[str, ...]]
     patterns: tuple[Pattern, ...]
+    chain: tuple[Pattern, ...] = ()
 
 
 class Projection:
@@ -205,22 +208,36 @@ def _properties(edge: Edge) -> dict[str, Any]:
 
 def _schema(edges: Sequence[Edge], ends: Mapping[str, End]) -> CypherSchema:
     properties: dict[str, set[str]] = defaultdict(set)
-    patterns: Counter[tuple[str, str, str]] = Counter()
-    for edge in edges:
-        properties[edge.relation] |= _properties(edge).keys()
-        patterns[ends[edge.source_id].type, edge.relation, ends[edge.target_id].type] += 1
     relations: Counter[str] = Counter()
-    for (_, relation, _), count in patterns.items():
-        relations[relation] += count
+    counts: Counter[_Kind] = Counter()
+    into: dict[str, set[_Kind]] = defaultdict(set)
+    for edge in edges:
+        kind = ends[edge.source_id].type, edge.relation, ends[edge.target_id].type
+        properties[edge.relation] |= _properties(edge).keys()
+        relations[edge.relation] += 1
+        counts[kind] += 1
+        into[edge.target_id].add(kind)
+    patterns = {
+        kind: Pattern(source=kind[0], relation=kind[1], target=kind[2], count=count)
+        for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    }
     return CypherSchema(
         labels=_by_count(Counter(end.type for end in ends.values())),
         relations=_by_count(relations),
         properties={relation: tuple(sorted(properties[relation])) for relation in sorted(properties)},
-        patterns=tuple(
-            Pattern(source=a, relation=relation, target=b, count=count)
-            for (a, relation, b), count in sorted(patterns.items(), key=lambda item: (-item[1], item[0]))
-        ),
+        patterns=tuple(patterns.values()),
+        chain=tuple(patterns[kind] for kind in _chain(edges, ends, into)),
     )
+
+
+def _chain(edges: Sequence[Edge], ends: Mapping[str, End], into: Mapping[str, set[_Kind]]) -> tuple[_Kind, ...]:
+    counts: Counter[tuple[_Kind, _Kind]] = Counter()
+    for edge in edges:
+        if edge.relation == HAS_ATTRIBUTE or edge.source_id == edge.target_id:
+            continue
+        kind = ends[edge.source_id].type, edge.relation, ends[edge.target_id].type
+        counts.update((before, kind) for before in into.get(edge.source_id, ()))
+    return min(counts, key=lambda pair: (-counts[pair], pair), default=())
 
 
 def _by_count(counts: Counter[str]) -> dict[str, int]:

@@ -43,9 +43,8 @@ def examples_of(schema: CypherSchema) -> tuple[str, ...]:
         "RETURN a, r, b LIMIT 25",
         "MATCH (n:Entity)-[r]-()\nRETURN n.name AS name, count(r) AS edges ORDER BY edges DESC, name LIMIT 10",
     ]
-    second = next((p for p in named if p.source == first.target), None)
-    if second:
-        found.append(_two_hops(first, second))
+    if schema.chain:
+        found.append(_two_hops(*schema.chain))
     if any(p.relation == HAS_ATTRIBUTE for p in schema.patterns):
         found.append(
             f"MATCH (n)-[r:{HAS_ATTRIBUTE}]->(v)\nRETURN n.name AS name, r.key AS attribute, v.name AS value "

@@ -31,7 +31,7 @@ READS = (
     "MATCH (n) WHERE n.name ENDS WITH 's' RETURN count(n) AS n",
     "MATCH (n) WHERE n.name CONTAINS 'Cap' RETURN n.name AS name ORDER BY name",
     "MATCH (n) WHERE n.name =~ '(?i)h.*s' RETURN n.name AS name ORDER BY name",
-    "MATCH (n:Person) WHERE NOT (n)-[:WORKS_AT]->() RETURN n.name AS name ORDER BY name",
+    "MATCH (n:Person) WHERE NOT (n)-[:MANAGES]->() RETURN n.name AS name ORDER BY name",
     "MATCH (n:Organization) WHERE (n)-[:USES]->(:System) RETURN n.name AS name ORDER BY name",
     "MATCH (n:Organization) WHERE EXISTS { (n)-[:USES]->(s) WHERE s.name = 'Helios' } RETURN n.name AS "
     "name ORDER BY name",
