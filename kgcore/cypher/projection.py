@@ -29,7 +29,9 @@ from kgcore.types import HAS_ATTRIBUTE, Edge, End
 GRACE = 2.0
 """Seconds past its time after which a process that does not answer is ended."""
 _LOAD_TIME = 120.0
-_PART = 5_000
+_PART = 20_000
+_LESS = "Match less: name labels and ids, bound path lengths, and add a LIMIT."
+_OURS = ("id", "src_name", "dst_name", "key", "description", "source_doc_id")
 _Kind = tuple[str, str, str]
 _CHILD = Path(__file__).with_name("child.py")
 
@@ -162,7 +164,7 @@ class Projection:
         self.close()
         return QueryError(
             "The query was ended: it took too long, too much memory, or was nested too deeply.",
-            remedy="Match less: name labels and ids, bound path lengths, and add a LIMIT.",
+            remedy=_LESS,
         )
 
 
@@ -170,7 +172,7 @@ def _edges(store: GraphStore, filter: AccessFilter, most: int) -> list[Edge]:
     found: list[Edge] = []
     after: str | None = None
     while True:
-        page = store.scan(filter, after)
+        page = store.scan(filter, after, _PART, vectors=False)
         found += page.edges
         after = page.after
         if len(found) > most:
@@ -194,14 +196,7 @@ def _parts(records: Sequence[Any]) -> Iterator[list[Any]]:
 
 def _properties(edge: Edge) -> dict[str, Any]:
     """As Neo4j holds them in our layout, without vectors; a property of a reserved name has its prefix."""
-    ours = {
-        "id": edge.id,
-        "src_name": edge.src_name,
-        "dst_name": edge.dst_name,
-        "key": edge.key,
-        "description": edge.description,
-        "source_doc_id": edge.source_doc_id,
-    }
+    ours = {name: getattr(edge, name) for name in _OURS}
     free = {stored_name(name): value for name, value in edge.properties.items()}
     return {name: value for name, value in {**ours, **free}.items() if value is not None}
 
@@ -213,7 +208,7 @@ def _schema(edges: Sequence[Edge], ends: Mapping[str, End]) -> CypherSchema:
     into: dict[str, set[_Kind]] = defaultdict(set)
     for edge in edges:
         kind = ends[edge.source_id].type, edge.relation, ends[edge.target_id].type
-        properties[edge.relation] |= _properties(edge).keys()
+        properties[edge.relation].update(edge.properties)
         relations[edge.relation] += 1
         counts[kind] += 1
         into[edge.target_id].add(kind)
@@ -224,7 +219,9 @@ def _schema(edges: Sequence[Edge], ends: Mapping[str, End]) -> CypherSchema:
     return CypherSchema(
         labels=_by_count(Counter(end.type for end in ends.values())),
         relations=_by_count(relations),
-        properties={relation: tuple(sorted(properties[relation])) for relation in sorted(properties)},
+        properties={
+            relation: (*_OURS, *map(stored_name, sorted(properties[relation]))) for relation in sorted(properties)
+        },
         patterns=tuple(patterns.values()),
         chain=tuple(patterns[kind] for kind in _chain(edges, ends, into)),
     )
@@ -269,9 +266,11 @@ def decoded(value: Any) -> Value:
 
 
 def _refused(said: str, timeout: float) -> QueryError:
+    if "work units" in said:
+        return QueryError("The query looks at too much.", remedy=_LESS)
     if "timed out" in said.lower() or "timeout" in said.lower():
         return QueryError(
             f"The query took longer than {timeout:g} seconds.",
-            remedy="Match less: name labels and ids, bound path lengths, and add a LIMIT.",
+            remedy=_LESS,
         )
     return QueryError(said.removeprefix("Cypher ").strip()[:1_000], remedy="Correct the query and run it again.")

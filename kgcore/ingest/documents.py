@@ -23,7 +23,7 @@ def principals_of(store: GraphStore, document: str) -> tuple[FieldValue, ...]:
 
 def metadata_of(store: GraphStore, document: str) -> dict[str, PropertyValue]:
     """A document's metadata as its first edge has them, else its first passage; `store` must have access_fields=()."""
-    edges = store.scan(_of(store, document), None, 1).edges
+    edges = store.scan(_of(store, document), None, 1, vectors=False).edges
     if edges:
         return dict(edges[0].properties)
     ids = store.chunks.ids_of([document], WHOLE).get(document, ())

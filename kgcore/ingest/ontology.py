@@ -175,7 +175,7 @@ def scanned(store: GraphBrowser, filter: AccessFilter) -> Iterator[tuple[Mapping
     """Each visible edge: the types of its ends by id, what it joins, and the ids of its ends."""
     after: str | None = None
     while True:
-        page = store.scan(filter, after)
+        page = store.scan(filter, after, vectors=False)
         type_of = {entity.id: entity.type for entity in page.entities}
         for edge in page.edges:
             ends = (edge.source_id, edge.target_id)

@@ -134,13 +134,13 @@ class DuckBrowser(DuckReader):
     def principals(self, field: str, limit: int = 1_000) -> tuple[FieldValue, ...]:
         return self._known_values(access_field(field, self.access_fields), AccessFilter(), limit)
 
-    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000, *, vectors: bool = True) -> Page:
         where, params = self.visible(filter, "e")
         rows = self.file.rows(
             f"""
             WITH part AS (SELECT e.* FROM edge e WHERE ($after IS NULL OR e.id > $after) AND {where}
                           ORDER BY e.id LIMIT $limit)
-            SELECT {EDGE_COLUMNS}, a.embedding FROM part e
+            SELECT {EDGE_COLUMNS}, {"a.embedding" if vectors else "NULL"} FROM part e
             JOIN adjacency a ON a.edge = e.ord AND a.node = e.source AND NOT a.again ORDER BY e.id
             """,
             {"after": after, "limit": limit, **params},
@@ -149,9 +149,9 @@ class DuckBrowser(DuckReader):
         edges = [_with_vector(found[row[0]], row[12]) for row in rows if row[0] in found]
         shown = {(row[2], row[5]) for row in rows} | {(row[3], row[6]) for row in rows}
         known = self.entity_rows(node for node, _ in shown)
-        vectors = self._vectors_of({node for node, _ in shown})
+        held = self._vectors_of({node for node, _ in shown}) if vectors else {}
         entities = [
-            Entity(id=known[node][0], type=known[node][1], name=name, embedding=vectors.get((node, name)))
+            Entity(id=known[node][0], type=known[node][1], name=name, embedding=held.get((node, name)))
             for node, name in shown
             if node in known
         ]

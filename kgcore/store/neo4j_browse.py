@@ -162,14 +162,19 @@ class NeoBrowser(NeoReader):
     def principals(self, field: str, limit: int = 1_000) -> tuple[FieldValue, ...]:
         return self._known_values(access_field(field, self.access_fields), AccessFilter(), limit)
 
-    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000, *, vectors: bool = True) -> Page:
         ids = self._next_ids(filter, after, limit)
-        found = self.edges_by_id(ids, filter, vectors=True) if ids else []
-        edges = [replace(edge, embedding=self._vector_of(edge, vector)) for edge, vector in found]
+        found = self.edges_by_id(ids, filter, vectors=vectors) if ids else []
+        edges = [replace(edge, embedding=self._vector_of(edge, vector)) if vectors else edge for edge, vector in found]
         pairs = {(e.source_id, e.src_name) for e in edges} | {(e.target_id, e.dst_name) for e in edges}
         held = self._entities(sorted({id_ for id_, _ in pairs}))
         entities = tuple(
-            Entity(id=id_, type=held[id_][0], name=name, embedding=self._name_vector(id_, name, held[id_][1]))
+            Entity(
+                id=id_,
+                type=held[id_][0],
+                name=name,
+                embedding=self._name_vector(id_, name, held[id_][1]) if vectors else None,
+            )
             for id_, name in sorted(pairs)
             if id_ in held
         )

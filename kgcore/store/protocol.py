@@ -160,8 +160,11 @@ class GraphBrowser(Protocol):
         """
         ...
 
-    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> Page:
-        """Visible edges by id, `limit` at a time; `after` is None at the start and at the end."""
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000, *, vectors: bool = True) -> Page:
+        """Visible edges by id, `limit` at a time; `after` is None at the start and at the end.
+
+        Without `vectors` none are read, which takes a small part of the time.
+        """
         ...
 
 

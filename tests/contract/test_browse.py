@@ -403,6 +403,9 @@ class TestScan:
 
     def test_edges_come_with_their_vectors(self, store: GraphStore) -> None:
         write_world(store)
+        bare = store.scan(READER, None, vectors=False)
+        assert bare == store.scan(READER, None)
+        assert all(each.embedding is None for each in (*bare.edges, *bare.entities))
         vectors = {e.id: e.embedding for e in store.scan(READER, None).edges}
         for written in WORLD_EDGES[:11]:
             if written.embedding is None:

@@ -533,7 +533,7 @@ class TestCounts:
         parts = [(e[0], e[1], e[1]), (e[1], e[2]), (e[2], e[2]), (e[2], *e[3:])]
 
         class Repeating(Watched):
-            def scan(self, filter: AccessFilter, after: str | None, limit: int) -> Page:
+            def scan(self, filter: AccessFilter, after: str | None, limit: int, *, vectors: bool = True) -> Page:
                 number = int(after or 0)
                 more = str(number + 1) if number + 1 < len(parts) else None
                 return Page(edges=parts[number], entities=listed.entities, after=more)
