@@ -10,14 +10,16 @@ const HELP = [
   ["p  Delete", "pin it, hide it"],
   ["Esc", "clear the selection"],
 ];
+const FIXED_HELP = HELP.filter(([keys]) => keys === "Esc");
 const COLOURS = [...[0, 1, 2, 3, 4, 5, 6, 7].map((type) => `--type-${type}`), "--type-rest", "--fact"];
 const SETTLED = 250; // ms after which the page is told of what the keys selected
 const panels = new WeakMap();
 
-/** Draws one picture; called again with each new one. `data` is `{subject, selected, growth, graph}`. */
+/** Draws one picture; called again with each new one. `data` is `{subject, selected, growth, fixed, graph}`: what is
+ * `fixed` can be looked at and selected in, and not grown. */
 export default function browse(component) {
   const { parentElement } = component;
-  if (!panels.has(parentElement)) panels.set(parentElement, new BrowsePanel(parentElement));
+  if (!panels.has(parentElement)) panels.set(parentElement, new BrowsePanel(parentElement, component.data.fixed));
   panels.get(parentElement).show(component);
   return () => {
     panels.get(parentElement)?.destroy();
@@ -26,20 +28,22 @@ export default function browse(component) {
 }
 
 class BrowsePanel extends Panel {
-  constructor(root) {
-    super(HELP);
+  constructor(root, fixed) {
+    super(fixed ? FIXED_HELP : HELP);
+    this.fixed = fixed;
+    this.least = fixed ? 460 : 340; // below a table and an editor it may be longer than the window
     // What `sceneOf` asks of a view: nothing here has a hop, so all is always reached.
     this.view = { state: { node: null, fact: null, near: false }, run: null, reaches: () => true, atResult: false };
     this.types = el("div", { class: "types", role: "group", "aria-label": "Types: colour and letter" });
     this.relations = el("div", { class: "types", role: "group", "aria-label": "Relations" });
-    const legend = el("div", { class: "legend" }, el("span", { class: "quiet" }, "Colour is the type"), this.tools("More", () => this.items()));
+    const legend = el("div", { class: "legend" }, el("span", { class: "quiet" }, "Colour is the type"), this.tools("More", fixed ? null : () => this.items()));
     this.putUp(root, "browse", this.stage, this.types, this.relations, legend);
     this.undo.push(
       listenForKeys({
-        "/": focusSearch,
+        ...(fixed ? {} : { "/": focusSearch }),
         Escape: () => (this.expanded ? this.expand(false) : this.select(null)),
-        p: () => this.at((id) => this.act("pin", id)),
-        Delete: () => this.at((id) => this.act("hide", id)),
+        p: () => this.fixed || this.at((id) => this.act("pin", id)),
+        Delete: () => this.fixed || this.at((id) => this.act("hide", id)),
       }),
     );
   }
@@ -76,7 +80,7 @@ class BrowsePanel extends Panel {
   }
 
   grow(id) {
-    if (this.nodeOf(id)?.aside) this.act("grow", id);
+    if (!this.fixed && this.nodeOf(id)?.aside) this.act("grow", id);
   }
 
   walk(event) {
@@ -131,10 +135,16 @@ class BrowsePanel extends Panel {
       this.picked,
       el("strong", {}, name(node.name)),
       el("span", { class: "quiet" }, about.map((part) => [" · ", name(part)])),
+      ...(this.fixed ? [] : this.changes(node)),
+    );
+  }
+
+  changes(node) {
+    return [
       node.aside ? button(`+${this.growth}`, () => this.grow(node.id), { title: "More of its facts" }) : "",
       button(node.pinned ? "Unpin" : "Pin", () => this.act("pin", node.id)),
       button("Hide", () => this.act("hide", node.id)),
-    );
+    ];
   }
 
   destroy() {

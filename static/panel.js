@@ -30,7 +30,7 @@ export class Panel {
     this.box = el("section", attributes, ...parts);
     root.append(this.box);
     this.frontier = new Frontier(this.canvas, { pick: (at) => this.pick(at) });
-    this.undo = [fillHeight(this.box, 340)];
+    this.undo = [fillHeight(this.box, this.least ?? 340)];
   }
 
   /** The tools; `items()` are those of the menu, which is not there without them. */

@@ -32,7 +32,7 @@ def evidence(drawn: Picture, *, view: str, on_action: Action) -> None:
 
 
 def explored(drawn: dict[str, Any], *, on_action: Action) -> None:
-    """A picture that a person explores."""
+    """A picture that a person explores, or with `fixed` looks at. Each view has its own."""
     _show("browse", {"view": "browse", **drawn}, on_action)
 
 

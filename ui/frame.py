@@ -19,6 +19,7 @@ def put_up(*, signed_in: bool, administrator: bool) -> StreamlitPage:
         st.Page("pages/tune.py", title="Tune", url_path="tune"),
         st.Page("pages/browse.py", title="Browse", url_path="browse"),
         st.Page("pages/build.py", title="Build", url_path="build"),
+        st.Page("pages/query.py", title="Query", url_path="query"),
         # For others there is no such page: not even its address is known.
         *[st.Page("pages/access.py", title="Access", url_path="access")] * administrator,
         st.Page(

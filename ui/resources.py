@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,6 +20,9 @@ from kgcore.ingest.demo import DEMO, demo_examples, ensure_demo
 from kgcore.models.offline import MaxSimReranker, OfflineEmbedder
 from kgcore.models.protocol import ChatModel
 from kgcore.store import GraphStore, is_server
+
+if TYPE_CHECKING:
+    from kgcore.cypher import CypherExecutor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +88,11 @@ def retriever_for(graph: Graph, locked: Mapping[str, Any] | None, config: Config
     """A retriever that sees only what the locked filter lets through, with the chat model if there is one."""
     chat = config.chat_url, config.chat_model, digest(config.chat_key.get_secret_value()), config.chat_timeout
     return _retriever(graph.opened, json.dumps(locked, sort_keys=True), chat, graph, config)
+
+
+def cypher_for(graph: Graph, locked: Mapping[str, Any] | None) -> CypherExecutor:
+    """Cypher over what this locked filter lets through."""
+    return _cypher(graph.opened, json.dumps(locked, sort_keys=True), graph)
 
 
 @st.cache_resource(show_spinner=False)
@@ -153,6 +161,13 @@ def _retriever(
         filters=json.loads(locked),
         document_retriever=_graph.store.chunks,
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=lambda cypher: cypher.close())
+def _cypher(opened: str, locked: str, _graph: Graph) -> CypherExecutor:
+    from kgcore.cypher import CypherExecutor  # brings the driver of Neo4j, which the first page need not wait for
+
+    return CypherExecutor(store=_graph.store, filters=json.loads(locked))
 
 
 @dataclass

@@ -64,6 +64,7 @@ class Runs:
     views: Any = None
     audited: dict[str, Any] = field(default_factory=dict)
     browsing: Any = None
+    asked: Any = None
     drawn: Any = None
     page: Any = None
 

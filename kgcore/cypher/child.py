@@ -28,21 +28,26 @@ _NODE, _EDGE, _PATH = (
 
 
 def frames() -> Iterator[dict[str, Any]]:
+    """What the parent sends, until it ends."""
     while head := sys.stdin.buffer.read(4):
         yield json.loads(sys.stdin.buffer.read(struct.unpack(">I", head)[0]))
 
 
 def reply(message: dict[str, Any]) -> None:
+    """Sends one frame back."""
     body = json.dumps(message).encode()
     sys.stdout.buffer.write(struct.pack(">I", len(body)) + body)
     sys.stdout.buffer.flush()
 
 
 def name(text: str) -> str:
+    """A name as a query holds it."""
     return "`" + text.replace("`", "``") + "`"
 
 
 class Engine:
+    """The graph, first loaded, then sealed, then asked."""
+
     def __init__(self, nodes: dict[str, list[dict[str, str]]]) -> None:
         groups = [
             {"type": kind, "id_field": "id", "title_field": "name", "records": records}
@@ -55,6 +60,7 @@ class Engine:
         self.ids: dict[int, tuple[str, str]] = {}
 
     def load(self, source: str, target: str, relation: str, rows: list[dict[str, Any]]) -> None:
+        """Adds relationships of one type between nodes of two: `a` and `b` are their ids, `p` the properties."""
         self.graph.cypher(
             f"UNWIND $rows AS row MATCH (a:{name(source)} {{id: row.a}}), (b:{name(target)} {{id: row.b}}) "
             f"CREATE (a)-[e:{name(relation)}]->(b) SET e += row.p",
@@ -72,10 +78,12 @@ class Engine:
         wall()
 
     def rows(self, query: str) -> list[dict[str, Any]]:
+        """All rows of a query of our own."""
         found: Any = self.graph.cypher(query)
         return list(found.to_list())
 
     def query(self, query: str, parameters: dict[str, Any], rows: int, timeout: float, limit: int) -> dict[str, Any]:
+        """At most `rows` rows and `limit` bytes of them, coded, within `timeout` seconds."""
         signal.setitimer(signal.ITIMER_REAL, timeout + 2.0)
         try:
             started = time.perf_counter()
@@ -134,6 +142,7 @@ def wall() -> None:
 
 
 def main() -> None:
+    """Answers until the parent is gone."""
     engine = None
     for frame in frames():
         try:

@@ -67,9 +67,10 @@ class CypherExecutor:
         """The schema in words, bounded, for a tool's description."""
         return described(self.schema())
 
-    def examples(self) -> tuple[str, ...]:
-        """Up to five queries that give rows on this graph."""
-        return tuple(query for query in examples_of(self.schema()) if self.query(query, rows=1).rows)
+    def examples(self, *, filters: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """Up to five queries that give rows on this graph. Raises as `query`."""
+        found = examples_of(self.schema(filters=filters))
+        return tuple(query for query in found if self.query(query, filters=filters, rows=1).rows)
 
     def close(self) -> None:
         """Ends its processes; a later query starts another."""

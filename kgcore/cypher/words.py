@@ -13,6 +13,12 @@ def quoted(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else "`" + name.replace("`", "``") + "`"
 
 
+def match_of(pattern: Pattern) -> str:
+    """A query that gives relationships of a pattern with their nodes."""
+    source, relation, target = quoted(pattern.source), quoted(pattern.relation), quoted(pattern.target)
+    return f"MATCH (a:{source})-[r:{relation}]->(b:{target})\nRETURN a, r, b LIMIT 25"
+
+
 def described(schema: CypherSchema) -> str:
     """The schema in a few lines, the most common first."""
     labels = ", ".join(f"{quoted(name)} ({count:,})" for name, count in list(schema.labels.items())[:_LISTED])
@@ -39,8 +45,7 @@ def examples_of(schema: CypherSchema) -> tuple[str, ...]:
     first = named[0]
     found = [
         f"MATCH (n:{quoted(first.source)}) RETURN n.name AS name ORDER BY name LIMIT 20",
-        f"MATCH (a:{quoted(first.source)})-[r:{quoted(first.relation)}]->(b:{quoted(first.target)})\n"
-        "RETURN a, r, b LIMIT 25",
+        match_of(first),
         "MATCH (n:Entity)-[r]-()\nRETURN n.name AS name, count(r) AS edges ORDER BY edges DESC, name LIMIT 10",
     ]
     if schema.chain:

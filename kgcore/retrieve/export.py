@@ -151,7 +151,7 @@ def facts_csv(result: Retrieval) -> str:
             "source_id": fact.source_id,
             "target_id": fact.target_id,
         }
-        row = {"rank": rank, "hop": fact.hop, "score": fact.score, **{k: _cell(v) for k, v in texts.items()}}
+        row = {"rank": rank, "hop": fact.hop, "score": fact.score, **{k: csv_cell(v) for k, v in texts.items()}}
         writer.writerow(row[column] for column in CSV_COLUMNS)
     return table.getvalue()
 
@@ -191,7 +191,8 @@ def _too_large(fault: str) -> ConfigError:
     return ConfigError(f"{fault}.", remedy="Save a smaller run: fewer hops, a smaller beam or top k.")
 
 
-def _cell(text: str) -> str:
+def csv_cell(text: str) -> str:
+    """A text as a table holds it: one line, which no program that opens it takes for a formula."""
     from kgcore.viz.labels import plain
 
     line = _FORMULA_WITHIN.sub("'", plain(text, 2 * len(text) + 1))
