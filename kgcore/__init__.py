@@ -4,7 +4,7 @@ from kgcore.errors import ConfigError, FilterError, IngestError, KgError, ModelE
 from kgcore.filters import AccessFilter
 from kgcore.ingest.ontology import read_ontology
 from kgcore.ingest.write import write_graph
-from kgcore.retrieve import KnowledgeGraphRetriever, answered, facts_csv, read_run, run_json
+from kgcore.retrieve import KnowledgeGraphRetriever, VectorStoreRetriever, answered, facts_csv, read_run, run_json
 from kgcore.store import open_store
 from kgcore.types import Chunk, Edge, Entity, Fact, Ontology, Retrieval, Trace
 
@@ -24,6 +24,7 @@ __all__ = [
     "Retrieval",
     "StoreError",
     "Trace",
+    "VectorStoreRetriever",
     "answered",
     "facts_csv",
     "open_store",

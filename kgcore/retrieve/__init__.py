@@ -6,12 +6,15 @@ from kgcore.retrieve.pipeline import KnowledgeGraphRetriever
 from kgcore.retrieve.principals import OneSided, Shared, Views, compare_views
 from kgcore.retrieve.script import run_script
 from kgcore.retrieve.summarize import answered
+from kgcore.retrieve.vector import Passages, VectorStoreRetriever
 from kgcore.retrieve.why import WhyNot
 
 __all__ = [
     "KnowledgeGraphRetriever",
     "OneSided",
+    "Passages",
     "Shared",
+    "VectorStoreRetriever",
     "Views",
     "WhyNot",
     "answered",

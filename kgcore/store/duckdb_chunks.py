@@ -16,7 +16,7 @@ from kgcore.names import is_unicode
 from kgcore.store.duckdb_file import DuckFile
 from kgcore.store.duckdb_rows import keep_rows, properties_of
 from kgcore.store.duckdb_write import json_text, staged, text_column, vector_column
-from kgcore.store.protocol import ChunkPage
+from kgcore.store.protocol import ChunkPage, ChunkState
 from kgcore.store.values import closest, cosines, grouped
 from kgcore.types import Chunk, Document, Vector
 
@@ -41,6 +41,11 @@ class DuckChunks:
         self.file = file
         self.access_fields = access_fields
         self._read: _Vectors | None = None
+
+    def state(self) -> ChunkState:
+        return ChunkState(
+            embedder=self.file.meta("embedder"), dimension=self.file.dimension, version=str(self.file.version)
+        )
 
     def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
         found = self._documents(ids, self.access_fields)
@@ -108,11 +113,12 @@ class DuckChunks:
             for id_, document, content, metadata in rows
         }
 
-    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000, *, vectors: bool = True) -> ChunkPage:
         where, params = compile_chunk_filter(filter.node)
         rows = self.file.rows(
             f"""
-            SELECT c.id, c.document_id, c.content, CAST(c.metadata AS VARCHAR), c.embedding FROM chunk c
+            SELECT c.id, c.document_id, c.content, CAST(c.metadata AS VARCHAR), {"c.embedding" if vectors else "NULL"}
+            FROM chunk c
             WHERE ($after IS NULL OR c.id > $after) AND {where or "true"} ORDER BY c.id LIMIT $limit
             """,
             {"after": after, "limit": limit, **params},

@@ -16,7 +16,7 @@ from kgcore.store.neo4j_names import EXACT
 from kgcore.store.neo4j_server import run
 from kgcore.store.neo4j_values import STORED, from_foreign, from_store, to_store
 from kgcore.store.neo4j_write import BATCH, NeoWriter, check_text, numbers
-from kgcore.store.protocol import ChunkPage
+from kgcore.store.protocol import ChunkPage, ChunkState
 from kgcore.store.values import check_dimension, grouped
 from kgcore.types import Chunk, Document, Vector
 
@@ -39,6 +39,10 @@ class NeoChunks:
         parts = {"id": self.id, "document": self.document, "text": self.text, "held": held}
         self.row = ", ".join(f"{part} AS {name}" for name, part in parts.items())
         self.listed = ", ".join(parts.values())
+
+    def state(self) -> ChunkState:
+        now = self.store.state
+        return ChunkState(embedder=now.embedder, dimension=now.dimension, version=now.version)
 
     def get_documents_by_id(self, ids: Sequence[str]) -> tuple[Document, ...]:
         wanted = [id_ for id_ in dict.fromkeys(ids) if is_unicode(id_)]
@@ -80,11 +84,11 @@ class NeoChunks:
         scores = {row[0]: row[1] for row in rows}
         return found | {id_: scores[id_] for id_ in asked if id_ in scores}
 
-    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000, *, vectors: bool = True) -> ChunkPage:
         if not self.label:
             return ChunkPage(chunks=(), after=None)
         where, params = self._visible(filter)
-        vector = self.vector or "null"
+        vector = self.vector if self.vector and vectors else "null"
         rows = self.server.rows(
             f"MATCH (c{self.label}) WHERE {where} WITH c, {self.id} AS id WHERE $after IS NULL OR id > $after "
             f"WITH c ORDER BY id LIMIT $limit RETURN {self.row}, {vector} AS vector",

@@ -47,6 +47,15 @@ class ChunkPage:
     after: str | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChunkState:
+    """What passages are like: the model and size of their vectors, None without, and a name for the data as it is."""
+
+    embedder: str | None
+    dimension: int | None
+    version: str
+
+
 class GraphReader(Protocol):
     """All that retrieval needs."""
 
@@ -227,12 +236,19 @@ class Similar(Protocol):
 class ChunkStore(DocumentRetriever, Similar, Protocol):
     """Passages. Behind visible facts they need no further check; vector search reads under a filter."""
 
+    def state(self) -> ChunkState:
+        """What the passages are like now; equal versions mean equal passages."""
+        ...
+
     def nearest(self, vector: Vector, filter: AccessFilter, k: int) -> tuple[Document, ...]:
         """The k chunks nearest to the vector whose own metadata pass; by (cosine descending, id)."""
         ...
 
-    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000) -> ChunkPage:
-        """The chunks whose own metadata pass, by id, `limit` at a time; `after` is None at the start and at the end."""
+    def scan(self, filter: AccessFilter, after: str | None, limit: int = 5_000, *, vectors: bool = True) -> ChunkPage:
+        """The chunks whose own metadata pass, by id, `limit` at a time; `after` is None at the start and at the end.
+
+        Without `vectors` none are read.
+        """
         ...
 
     def ids_of(self, document_ids: Sequence[str], filter: AccessFilter) -> Mapping[str, tuple[str, ...]]:
