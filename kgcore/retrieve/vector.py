@@ -38,9 +38,10 @@ class Passages:
 class VectorStoreRetriever:
     """Finds passages under a locked filter, which is AND-ed with every caller's and works on a passage's own metadata.
 
-    The score is the cosine of the question with the passage; a `hybrid` one is that plus `WORDS` times the passage's BM25,
-    each in standard deviations among the passages looked at: those best by either. Without vectors of this embedder passages are found by their words alone, said
-    in the warnings. `access_fields` are never shown. Raises ConfigError for `top_k` out of bounds, FilterError.
+    The score is the cosine of the question with the passage. A `hybrid` one is that plus `WORDS` times the passage's
+    BM25, each in standard deviations among the passages looked at: those that are best by either. Without vectors of
+    this embedder passages are found by their words alone, said in the warnings. `access_fields` are never shown.
+    Raises ConfigError for `top_k` out of bounds, FilterError.
     """
 
     def __init__(

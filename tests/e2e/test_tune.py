@@ -50,8 +50,8 @@ def test_a_cell_is_picked_compared_and_opened_in_ask(open_page: OpenPage, demo_u
     expect(page.locator(".canvas canvas")).to_be_visible()
     page.get_by_role("link", name="Open in Ask").click()
     answered(page)
-    expect(page.get_by_role("radio", name="1", exact=True)).to_be_checked()
     expect(page).to_have_url(re.compile("hops=1.*beam=4.*auto=false"))
+    expect(page.get_by_role("radio", name="1", exact=True)).to_be_checked()
 
 
 def test_the_heat_map_is_walked_by_keys(open_page: OpenPage, demo_url: str) -> None:
